@@ -39,7 +39,8 @@ def test_every_form_in_place_writes_into_the_tensor(name):
     function = IN_PLACE[name]
     call = _inplace.in_place(name, function)
     assert call.__name__ == name
-    assert call.__doc__ == f"Write `{name[:-1]}` of x into x; return x."
+    applied = f"Apply `{name[:-1]}` to the tensor in place; return the tensor."
+    assert call.__doc__ == applied
 
 
 def test_a_write_in_place_is_the_function():

@@ -27,18 +27,18 @@ __all__ = ["current_accelerator", "device_count", "is_available", "synchronize"]
 
 
 def is_available() -> bool:
-    """Return whether there is another device than the CPU."""
+    """Return whether a device other than the CPU is available."""
     return len(device.places()) > 1
 
 
 def device_count() -> int:
-    """Return how many accelerators can be used."""
+    """Return the number of available accelerators."""
     library = device.accelerator()
     return 0 if library is None else library.count()
 
 
 def current_accelerator(check_available: bool = False) -> Device | None:
-    """Return the device, or None where there is no accelerator."""
+    """Return the device of the accelerator, or None if there is none."""
     from autocalc._tensor.device import Device
 
     others = device.places()[1:]
@@ -46,7 +46,7 @@ def current_accelerator(check_available: bool = False) -> Device | None:
 
 
 def synchronize() -> None:
-    """Wait until the accelerator has done all work."""
+    """Wait until the accelerator has finished all work."""
     library = device.accelerator()
     if library is not None:
         library.synchronize()

@@ -7,12 +7,12 @@ from typing import Any
 
 
 class AutocalcError(Exception):
-    """The base of every error that AutoCalc raises on purpose.
+    """The base class of all errors that AutoCalc raises on purpose.
 
-    The classes below it have the bases that PyTorch's errors of the same mistakes have,
-    so that an `except` that was written for PyTorch catches them.  IndexError and
-    KeyError are bases of those alone that PyTorch raises so: Python takes an IndexError
-    of `__getitem__` for the end of a sequence.
+    Each subclass also derives from the built-in error that PyTorch raises for the same
+    mistake, so an `except` clause that was written for PyTorch catches it.  Only the
+    classes for which PyTorch raises IndexError or KeyError derive from these: Python
+    takes an IndexError in `__getitem__` as the end of a sequence.
     """
 
     #: KeyError would show the `repr` of its text.
@@ -20,63 +20,63 @@ class AutocalcError(Exception):
 
 
 class ShapeError(AutocalcError, ValueError, RuntimeError):
-    """Shapes that do not fit the operation."""
+    """The shapes of the operands do not fit the operation."""
 
 
 class IndexShapeError(ShapeError, IndexError):
-    """An index whose shape does not fit the tensor, or an empty dimension."""
+    """An index has a shape that does not fit the tensor, or a dimension is empty."""
 
 
 class DTypeError(AutocalcError, ValueError, TypeError, NotImplementedError):
-    """A dtype that the operation does not take."""
+    """The operation does not accept the dtype or the type of an argument."""
 
 
 class IndexDTypeError(DTypeError, IndexError):
-    """An index of a type or a dtype that selects nothing."""
+    """An index has a type or a dtype that cannot select elements."""
 
 
 class ArgumentError(AutocalcError, ValueError, TypeError, RuntimeError):
-    """An argument whose value makes no sense."""
+    """An argument has a value that is not allowed."""
 
 
 class MissingKeyError(DTypeError, ArgumentError, KeyError):
-    """A dict without a key that is needed."""
+    """A dict lacks a key that is needed."""
 
 
 class NameInUseError(ArgumentError, KeyError):
-    """A name that a part of a module cannot have."""
+    """A part of a module cannot have this name."""
 
 
 class NoFormulaError(ArgumentError, NotImplementedError):
-    """A mode or a pair of distributions that there is no formula for."""
+    """There is no formula for a mode or for a pair of distributions."""
 
 
 class DeviceError(ArgumentError, AssertionError):
-    """A device that is not available."""
+    """A device is not available."""
 
 
 class DimensionError(AutocalcError, IndexError, ValueError, RuntimeError):
-    """A dimension or an index outside its range."""
+    """A dimension or an index is out of its range."""
 
 
 class ModuleError(AutocalcError, AttributeError, ValueError, RuntimeError):
-    """A part of a module that is not there, or a module that is not set up yet."""
+    """A part of a module does not exist, or a module has no parameters yet."""
 
 
 class MissingPartError(ModuleError, KeyError):
-    """A key that a dict of modules or parameters does not have."""
+    """A dict of modules or parameters does not have this key."""
 
 
 class GradError(AutocalcError, RuntimeError):
-    """A gradient that cannot be computed, or not computed rightly."""
+    """A gradient cannot be computed, or would be wrong."""
 
 
 class NoDerivativeError(GradError, NotImplementedError):
-    """A gradient of a function that has none."""
+    """A gradient of a function is requested that does not have one."""
 
 
 class HookError(GradError, TypeError):
-    """A hook that returns a wrong value."""
+    """A hook has returned a wrong value."""
 
 
 class KernelError(AutocalcError, RuntimeError):
@@ -84,18 +84,18 @@ class KernelError(AutocalcError, RuntimeError):
 
 
 class KernelDataError(AutocalcError, ValueError, RuntimeError):
-    """A value inside an operand that no kernel can use: a label out of range."""
+    """An operand holds a value that no kernel can use, such as an invalid label."""
 
 
 class KernelIndexError(KernelDataError, IndexError):
-    """An index or a label in a tensor that is out of range."""
+    """An index or a label in a tensor is out of range."""
 
     #: Kernel, operand, element and value, where a kernel found it.
     found: tuple[str, str, int, int] = ("", "", 0, 0)
 
 
 class LinAlgError(KernelDataError):
-    """A matrix without inverse or factors: singular, not positive, not finite.
+    """A matrix has no inverse or no factors, because it is singular or not finite.
 
     Examples
     --------
@@ -109,72 +109,72 @@ class LinAlgError(KernelDataError):
 
 
 class AbsentError(AutocalcError, NotImplementedError):
-    """A name of PyTorch that a program mentions, and now uses, is not in AutoCalc."""
+    """The program uses a name of PyTorch that AutoCalc does not have."""
 
 
 class PluginError(AutocalcError, RuntimeError):
-    """A faulty kernel package, or a missing library that it needs."""
+    """A kernel package is faulty, or a library that it needs is missing."""
 
 
 class ConfigError(AutocalcError, ValueError):
-    """A setting (environment variable, kernel choice) that is unknown or impossible."""
+    """A setting (an environment variable or a choice of kernels) is not possible."""
 
 
 class CompileError(AutocalcError, RuntimeError):
-    """A function that cannot be recorded, or a program that cannot be planned."""
+    """A function cannot be recorded, or a program cannot be planned."""
 
 
 class DataError(AutocalcError, RuntimeError):
-    """A data set that is missing, incomplete or damaged."""
+    """A data set is missing, incomplete or damaged."""
 
 
 class CheckpointError(AutocalcError, RuntimeError):
-    """A file that cannot be read as requested."""
+    """A file cannot be read as requested."""
 
 
 class MissingFileError(CheckpointError, FileNotFoundError):
-    """A file that is to be read and is not there."""
+    """A file to read does not exist."""
 
 
 class DistributedError(AutocalcError, RuntimeError):
-    """Processes that cannot work together: one left, waited too long, or differs."""
+    """Processes cannot work together: one has left, waited too long, or differs."""
 
 
 class NonFiniteError(AutocalcError, ArithmeticError):
-    """A kernel gave NaN or infinity where `diagnostics.find_nonfinite` looked.
+    """`diagnostics.find_nonfinite` has found NaN or infinity in a kernel's result.
 
-    Its `finding` says which, where, and from what inputs.
+    Its attribute `finding` holds the kernel, the place and the inputs.
     """
 
     finding: Any = None
 
 
 class OnnxError(AutocalcError, RuntimeError):
-    """A model that ONNX cannot express, or a graph that cannot run."""
+    """ONNX cannot express a model, or a graph cannot run."""
 
 
 class AutocalcWarning(UserWarning):
-    """The base of AutoCalc's warnings."""
+    """The base class of AutoCalc's warnings."""
 
 
 class PluginWarning(AutocalcWarning):
-    """A kernel package was refused; everything else continues without it."""
+    """A kernel package was rejected; everything else works without it."""
 
 
 class ConfigWarning(AutocalcWarning):
-    """A setting that has no effect, probably misspelt, or that does harm."""
+    """A setting has no effect, perhaps because it is misspelt, or it does harm."""
 
 
 class DistributedWarning(AutocalcWarning):
-    """A rank makes a call of a group that it is not in."""
+    """A process calls an operation of a group of which it is not a member."""
 
 
 class CompileWarning(AutocalcWarning):
-    """A compiled function that runs eagerly, or an effect that no replay repeats."""
+    """A compiled function runs eagerly, or has an effect that replays do not repeat."""
 
 
 class ShadowWarning(AutocalcWarning):
-    """Two kernel sets gave results that differ by more than the kernel's budget."""
+    """The results of two kernel sets differ by more than the kernel's error budget."""
 
 
 _DIVISIONS = frozenset({"floor_divide", "fmod", "remainder"})
@@ -192,7 +192,7 @@ def too_many_dimensions(ndim: int, most: int) -> ShapeError:
 def kernel_data_error(
     kernel: str, operand: str, index: int, value: int
 ) -> KernelDataError:
-    """Make the error for element `index` of `operand` holding an impossible `value`.
+    """Make the error for element `index` of `operand`, which has the value `value`.
 
     Native entries call this, so that C and Python kernels say the same sentence.
     """

@@ -17,12 +17,13 @@ __all__ = ["live_node_count", "snapshot", "stats", "trace", "trim"]
 
 
 def stats() -> dict[str, int]:
-    """Return the allocator's counters; empty if NumPy allocates.
+    """Return the counters of the allocator; empty if NumPy allocates the memory.
 
-    The engine counts the bytes `in_use`, their `peak`, and the `cached` bytes of freed
-    blocks. `workspace` is the part of `in_use` that threads keep for kernels, as packed
-    operands; `peak_results` is the peak of the rest. `blocks` are alive, of
-    `allocations` so far; `reused` of them came from the cache.
+    The counters in bytes are `in_use`, its `peak`, and `cached`, the memory of freed
+    blocks. `workspace` is the part of `in_use` that threads keep for kernels, for
+    example for packed operands, and `peak_results` is the peak of the other part.
+    `blocks` is the number of blocks in use, and `allocations` the number of blocks
+    requested so far; `reused` of these were taken from the cache.
 
     Examples
     --------
@@ -35,7 +36,7 @@ def stats() -> dict[str, int]:
 
 
 def trim() -> None:
-    """Return cached memory to the system.
+    """Return the cached memory to the operating system.
 
     Examples
     --------
@@ -52,11 +53,11 @@ def trim() -> None:
 
 
 def snapshot(limit: int = 10) -> Snapshot:
-    """Return the tensors that are alive in this process, the largest first.
+    """Return the tensors that exist in this process, the largest first.
 
     Each array counts once, regardless of its views.  Arrays that the graph keeps for
-    backward count as well; what kernels, compiled programs and the allocator keep for
-    themselves does not (`stats`, and `program.memory` of a compiled function).
+    the backward pass count as well.  The memory of kernels, compiled programs and the
+    allocator does not count; see `stats`, and `program.memory` of a compiled function.
 
     Parameters
     ----------
@@ -70,9 +71,9 @@ def snapshot(limit: int = 10) -> Snapshot:
     Raises
     ------
     DTypeError
-        If `limit` is no integer.
+        If `limit` is not an integer.
     ArgumentError
-        If it is below 1.
+        If `limit` is below 1.
 
     Examples
     --------
@@ -90,14 +91,14 @@ def snapshot(limit: int = 10) -> Snapshot:
 def trace() -> Trace:
     """Record the origin of each array in a ``with`` block.
 
-    `snapshot` then names for each tensor that was made in the block the operator, the
-    layer and the line of the user's program.  Compiled functions run eagerly in the
-    block; every operator takes longer.
+    For each tensor made in the block, `snapshot` then names the operator, the layer and
+    the line of the user's program.  In the block, compiled functions run eagerly, and
+    every operator takes longer.
 
     Raises
     ------
     CompileError
-        At the beginning of a block in a function that is being recorded.
+        If the block begins inside a function that is being recorded.
 
     Examples
     --------

@@ -35,7 +35,7 @@ class Reduce(ReduceMixin, nn.Module):
 
 
 class EinMix(_EinmixMixin, nn.Module):
-    """A linear layer between any axes, said by a pattern; see einops' EinMix."""
+    """A linear layer between any axes, described by a pattern; see einops' EinMix."""
 
     def _create_parameters(
         self,
@@ -62,7 +62,7 @@ class EinMix(_EinmixMixin, nn.Module):
         self.post_rearrange = _rearrange(post_reshape_pattern, post_reshape_lengths)
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the sum of products that the pattern names, plus the bias."""
+        """Return the sum of products that the pattern describes, plus the bias."""
         if self.pre_rearrange is not None:
             input = self.pre_rearrange(input)
         result = einsum(self.einsum_pattern, input, self.weight)

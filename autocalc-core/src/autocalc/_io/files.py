@@ -44,24 +44,25 @@ def save(
         object with a `state_dict()` (a module, an optimizer), at any depth.  Tensors
         that share their memory are stored once.
     f : str, path or file
-        The file.  By its path, it is replaced in one step once everything is on the
-        disk: a crash leaves the old file or the new one, never a part.  A file that is
-        open for writing in binary mode, or `io.BytesIO`, is written from its position
-        on.
+        The file to write.  If it is given by its path, it is replaced in one step after
+        all data is on the disk, so a crash leaves either the old file or the new one.
+        A file that is open for writing in binary mode, or an `io.BytesIO`, is written
+        from its current position on.
     lock : bool, optional
-        Whether the file carries what `kernels.lock` returns: which kernels ran so far.
-        `kernels.use_lock` takes it from there; `load` and other programs pass over it.
+        True to also store in the file which kernels have run so far, as `kernels.lock`
+        returns them.  `kernels.use_lock` reads this part; `load` and other programs
+        ignore it.
 
     Notes
     -----
-    The file carries a SHA-256 of itself, which `load` checks.  It is computed at
-    1.2 GB/s on one core of a Zen CPU: 400 MB load in 0.85 s instead of 0.35 s.
+    The file contains its own SHA-256 digest, which `load` verifies.  One core of a Zen
+    CPU computes it at 1.2 GB/s, so that loading 400 MB takes 0.85 s instead of 0.35 s.
 
     Raises
     ------
     DTypeError
-        If `obj` holds something else; the message says where.  If `f` is neither path
-        nor file, or a text file.
+        If `obj` contains something else; the message says where.  If `f` is neither a
+        path nor a file, or is a text file.
     ArgumentError
         If the file is closed or open for reading only, or `lock` is neither True nor
         False.
@@ -121,43 +122,43 @@ def load(
     weights_only: bool | None = None,
     verify: bool = True,
 ) -> Any:
-    """Load a file of `save`; for another safetensors file, the dict of its tensors.
+    """Load a file of `save`; from another safetensors file, return a dict of tensors.
 
-    Files of `torch.save` are read as well, as far as they hold tensors in dicts, lists
-    and tuples, and plain values: a `state_dict`, or the state of an optimizer.
-    Tensors that shared memory there share it on the CPU.
+    It also reads files of `torch.save` that contain only tensors and plain values in
+    dicts, lists and tuples, such as a `state_dict` or the state of an optimizer.
+    Tensors that shared memory when they were saved share memory on the CPU again.
 
     Parameters
     ----------
     f : str, path or file
-        The file.  One that is open for reading in binary mode, or `io.BytesIO`, is read
-        from its position to its end.
+        The file to read.  A file that is open for reading in binary mode, or an
+        `io.BytesIO`, is read from its current position to its end.
     map_location : optional
-        The device on which tensors shall be, by default the CPU.  A function or a dict
-        has no effect: tensors are on the CPU then.
+        The device of the loaded tensors, by default the CPU.  A function or a dict has
+        no effect: the tensors are then on the CPU.
     weights_only : bool, optional
-        No effect: nothing is ever unpickled, so no file can run code.
+        It has no effect: nothing is unpickled, so no file can run code.
     verify : bool
-        Whether to compare the file with the SHA-256 that `save` wrote into it, as far
-        as it has one: not one bit may differ.  False loads a file that another program
-        changed on purpose.
+        True to compare the file with the SHA-256 digest that `save` wrote into it, if
+        there is one.  Use False for a file that another program has changed on purpose.
 
     Returns
     -------
     object
-        The saved value.  Tensors are copies in memory: changing or removing the file
-        does not touch them.  Tensors that were stored once come back as one tensor.
+        The saved value.  Its tensors are copies in memory, so changing or removing the
+        file does not affect them.  A tensor that was stored once is loaded as one
+        tensor.
 
     Raises
     ------
     CheckpointError
-        If the file is missing, cut short, changed since it was saved, neither
-        safetensors nor of `torch.save`, if its records name anything but tensors, or if
-        it holds dtypes that AutoCalc does not have.
+        If the file is missing, incomplete, changed since it was saved, or neither a
+        safetensors file nor one of `torch.save`.  If it refers to anything but tensors
+        and plain values, or contains dtypes that AutoCalc does not have.
     DTypeError
-        If `f` is neither path nor file, or a text file.
+        If `f` is neither a path nor a file, or is a text file.
     ArgumentError
-        If the file is closed or open for writing only, or the device is not there.
+        If the file is closed or open only for writing, or the device is not available.
 
     Examples
     --------

@@ -20,7 +20,7 @@ class Conversions:
     __slots__ = ()
 
     def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
-        """Return x on the CPU: itself, or a copy of an array on a device.
+        """Return the tensor on the CPU: itself, or a copy if it is on another device.
 
         Examples
         --------
@@ -35,19 +35,21 @@ class Conversions:
         device: int | str | Device | None = None,
         non_blocking: bool = False,
     ) -> Tensor:
-        """Return x on the device "cuda": itself, or a copy.
+        """Return the tensor on the device "cuda": itself, or a copy.
 
         Raises
         ------
         ArgumentError
-            If there is none: ask ``ac.cuda.is_available()``.
+            If there is no such device; ``ac.cuda.is_available()`` tests for it.
         """
         return check_tensor("cuda", self).to(numbered("cuda", device))
 
     def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
-        """Return x in another dtype; without an argument, the name of its dtype.
+        """Convert the tensor to another dtype, or return the name of its type.
 
-        Takes a dtype, ``ac.FloatTensor`` and its like, or their names.
+        The argument is a dtype, a typed tensor class such as ``ac.FloatTensor``, or the
+        name of one of these.  Without an argument, the name of the tensor's class is
+        returned.
 
         Examples
         --------
@@ -64,19 +66,19 @@ class Conversions:
         return self.to(typed.dtype_named(dtype))
 
     def as_subclass(self: Tensor, cls: Any) -> Any:
-        """Return a tensor of a class on the same memory, with the same history.
+        """Return a tensor of a subclass with the same memory and gradient history.
 
-        What operators make of it are plain tensors.
+        Operators on it return plain tensors.
 
         Parameters
         ----------
         cls
-            A subclass of `Tensor`; its ``__init__`` does not run.
+            A subclass of `Tensor`; its ``__init__`` is not called.
 
         Raises
         ------
         DTypeError
-            If it is no such class.
+            If `cls` is not a subclass of `Tensor`.
 
         Examples
         --------
@@ -104,19 +106,19 @@ class Conversions:
         return made.requires_grad_(require_grad)
 
     def half(self: Tensor) -> Tensor:
-        """Return x as float16."""
+        """Return the tensor converted to float16."""
         return self.to(dtypes.float16)
 
     def bfloat16(self: Tensor) -> Tensor:
-        """Return x as bfloat16."""
+        """Return the tensor converted to bfloat16."""
         return self.to(dtypes.bfloat16)
 
     def float(self: Tensor) -> Tensor:
-        """Return x as float32."""
+        """Return the tensor converted to float32."""
         return self.to(dtypes.float32)
 
     def double(self: Tensor) -> Tensor:
-        """Return x as float64.
+        """Return the tensor converted to float64.
 
         Examples
         --------
@@ -127,19 +129,19 @@ class Conversions:
         return self.to(dtypes.float64)
 
     def int(self: Tensor) -> Tensor:
-        """Return x as int32."""
+        """Return the tensor converted to int32."""
         return self.to(dtypes.int32)
 
     def long(self: Tensor) -> Tensor:
-        """Return x as int64."""
+        """Return the tensor converted to int64."""
         return self.to(dtypes.int64)
 
     def short(self: Tensor) -> Tensor:
-        """Return x as int16."""
+        """Return the tensor converted to int16."""
         return self.to(typed.ShortTensor.dtype)
 
     def char(self: Tensor) -> Tensor:
-        """Return x as int8.
+        """Return the tensor converted to int8.
 
         Examples
         --------
@@ -150,11 +152,11 @@ class Conversions:
         return self.to(typed.CharTensor.dtype)
 
     def byte(self: Tensor) -> Tensor:
-        """Return x as uint8."""
+        """Return the tensor converted to uint8."""
         return self.to(typed.ByteTensor.dtype)
 
     def bool(self: Tensor) -> Tensor:
-        """Return x as booleans.
+        """Return the tensor converted to booleans.
 
         Examples
         --------

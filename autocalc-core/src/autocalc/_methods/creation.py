@@ -48,7 +48,7 @@ class Creation:
         layout: Layout | None = None,
         pin_memory: bool | None = False,
     ) -> Tensor:
-        """Return zeros of the dtype of x."""
+        """Return a tensor of zeros with the dtype of this tensor."""
         if layout is not None or pin_memory is not False:
             check_layout("new_zeros", layout, pin_memory)
         kind = self.dtype if dtype is None else dtype
@@ -67,7 +67,7 @@ class Creation:
         layout: Layout | None = None,
         pin_memory: bool | None = False,
     ) -> Tensor:
-        """Return ones of the dtype of x."""
+        """Return a tensor of ones with the dtype of this tensor."""
         if layout is not None or pin_memory is not False:
             check_layout("new_ones", layout, pin_memory)
         kind = self.dtype if dtype is None else dtype
@@ -85,7 +85,7 @@ class Creation:
         layout: Layout | None = None,
         pin_memory: bool | None = False,
     ) -> Tensor:
-        """Return a tensor of the dtype of x, its values undefined.
+        """Return a tensor with the dtype of this tensor, whose elements are undefined.
 
         Examples
         --------
@@ -115,7 +115,7 @@ class Creation:
         layout: Layout | None = None,
         pin_memory: bool | None = False,
     ) -> Tensor:
-        """Return a tensor of the dtype of x, filled with one number.
+        """Return a tensor with the dtype of this tensor, filled with one number.
 
         Examples
         --------
@@ -134,9 +134,9 @@ class Creation:
         )
 
     def new(self: Tensor, *data: Any, device: str | Device | None = None) -> Tensor:
-        """Return a tensor of the dtype of x: of sizes, or a copy of data.
+        """Return a tensor of this dtype: with given sizes, or with a copy of data.
 
-        PyTorch's old name of `new_empty` and `new_tensor`.
+        It is PyTorch's old name for `new_empty` and `new_tensor`.
 
         Examples
         --------
@@ -170,7 +170,7 @@ class Creation:
         device: str | Device | None = None,
         requires_grad: bool | None = False,
     ) -> Tensor:
-        """Return a copy of numbers, lists or an array, of the dtype of x.
+        """Return a copy of numbers, lists or an array, with the dtype of this tensor.
 
         Examples
         --------

@@ -22,7 +22,7 @@ class Gradients:
 
     @property
     def grad_fn(self: Tensor) -> graph.Node | None:
-        """The node that made this tensor; None on leaves."""
+        """The graph node that produced this tensor; None for a leaf."""
         if self.is_leaf:
             return None
         from autocalc.autograd._nodes import named
@@ -43,25 +43,26 @@ class Gradients:
         create_graph: bool = False,
         inputs: Any = None,
     ) -> None:
-        """Add d(self)/d(leaf) to the `grad` of every leaf that requires one.
+        """Add d(self)/d(leaf) to the `grad` of every leaf that requires a gradient.
 
         Parameters
         ----------
         gradient
-            The cotangent of this tensor, of its shape; 1 for a tensor of one element.
+            The gradient with respect to this tensor, of the same shape; 1 by default,
+            for a tensor of one element.
         retain_graph
-            True to keep the saved arrays for another backward pass. By default the
+            True to keep the saved arrays for another backward pass; by default the
             value of `create_graph`.
         create_graph
-            True to record the backward pass itself, for derivatives of the gradients.
+            True to record the backward pass itself, for higher derivatives.
         inputs
             The leaves that get a gradient; by default all.
 
         Raises
         ------
         GradError
-            If nothing was recorded, if `gradient` is missing or does not fit, or if the
-            graph was freed.
+            If no operation was recorded, `gradient` is missing or does not fit, or an
+            earlier backward pass has freed the graph.
 
         Examples
         --------

@@ -31,17 +31,17 @@ class Memory:
     def resize_(
         self: Tensor, *sizes: Any, memory_format: MemoryFormat | None = None
     ) -> Tensor:
-        """Give x a size, in place; return x.
+        """Change the shape of this tensor in place; return the tensor.
 
-        The elements stay those in memory, in their order there; more than there were
-        are undefined.  Memory that other tensors share does not grow.
+        The elements stay in memory in their present order; additional elements are
+        undefined.  Memory that is shared with other tensors does not grow.
 
         Raises
         ------
         GradError
-            If x takes part in a gradient.
+            If the tensor takes part in a gradient.
         ArgumentError
-            If x needs more memory and shares what it has with other tensors.
+            If the tensor needs more memory and shares its memory with other tensors.
 
         Examples
         --------
@@ -63,7 +63,7 @@ class Memory:
     def resize_as_(
         self: Tensor, the_template: Tensor, *, memory_format: MemoryFormat | None = None
     ) -> Tensor:
-        """Give x the size of another tensor, in place; return x.
+        """Give this tensor the shape of another one, in place; return the tensor.
 
         Examples
         --------
@@ -81,22 +81,22 @@ class Memory:
         size: StridedSizes | None = None,
         stride: StridedSizes | None = None,
     ) -> Tensor:
-        """Let x be the elements of other memory from now on; return x.
+        """Make this tensor use the memory of `source`; return the tensor.
 
         Parameters
         ----------
         source
-            A tensor or a storage; None is memory without elements.
+            A tensor or a storage; None stands for memory without elements.
         storage_offset
-            The first element in that memory.
+            The index of the first element in that memory.
         size, stride
-            The size and the steps from there, in elements; by default those of a
-            tensor, or all elements of a storage.
+            The sizes and the strides, in elements; by default those of the tensor
+            `source`, or one dimension with all elements of the storage `source`.
 
         Raises
         ------
         DTypeError
-            If the elements of `source` are of another dtype.
+            If the elements of `source` have another dtype.
 
         Examples
         --------
@@ -141,7 +141,7 @@ class Memory:
         return _take(x, row.as_strided(shape, steps, storage_offset))
 
     def is_set_to(self: Tensor, tensor: Tensor) -> bool:
-        """Return whether two tensors are the same elements of one memory.
+        """Return whether two tensors have the same memory, offset, sizes and strides.
 
         Examples
         --------
@@ -162,7 +162,7 @@ class Memory:
         device: str | Device | None = None,
         requires_grad: bool = False,
     ) -> Tensor:
-        """Return a tensor of undefined elements with given steps, of x's dtype.
+        """Return a tensor of this dtype with given strides and undefined elements.
 
         Examples
         --------

@@ -37,21 +37,21 @@ class Properties:
 
     @property
     def is_cpu(self: Tensor) -> bool:
-        """Whether the array is on the CPU."""
+        """Whether the tensor is on the CPU."""
         return self.device.type == "cpu"
 
     @property
     def is_cuda(self: Tensor) -> bool:
-        """Whether the array is on the device "cuda"."""
+        """Whether the tensor is on the device "cuda"."""
         return self.device.type == "cuda"
 
     @property
     def is_meta(self: Tensor) -> bool:
-        """Whether the tensor has no elements: it is on the device "meta"."""
+        """Whether the tensor is on the device "meta", which stores no elements."""
         return self.device.type == "meta"
 
     def to_dense(self: Tensor) -> Tensor:
-        """Return the tensor itself: every tensor is dense.
+        """Return the tensor itself, because every tensor is dense.
 
         Examples
         --------
@@ -62,7 +62,7 @@ class Properties:
         return check_tensor("to_dense", self)
 
     def untyped_storage(self: Tensor) -> UntypedStorage:
-        """Return the memory that this tensor and its views share.
+        """Return the memory that this tensor shares with its views, as bytes.
 
         Examples
         --------
@@ -73,7 +73,7 @@ class Properties:
         return storage_of(self._array, self._cell())
 
     def storage(self: Tensor) -> TypedStorage:
-        """Return the elements that this tensor and its views share.
+        """Return the memory that this tensor shares with its views, as elements.
 
         Examples
         --------
@@ -106,7 +106,7 @@ class Properties:
         return self.numel()
 
     def is_signed(self: Tensor) -> bool:
-        """Return whether the dtype has negative values.
+        """Return whether the dtype can hold negative values.
 
         Examples
         --------
@@ -122,7 +122,7 @@ class Properties:
         return False
 
     def is_nonzero(self: Tensor) -> bool:
-        """Return whether the one element is not 0.
+        """Return whether the only element is not 0.
 
         Examples
         --------
@@ -134,28 +134,28 @@ class Properties:
         return bool(self)
 
     def is_pinned(self: Tensor) -> bool:
-        """Return whether x is in memory that a device copies fastest: `pin_memory`."""
+        """Return whether the memory is pinned, for the fastest copies to a device."""
         a, library = check_tensor("is_pinned", self)._array, accelerator()
         if library is None or a.__class__ is DeviceArray:
             return False
         return library.is_pinned(a)
 
     def is_shared(self: Tensor) -> bool:
-        """Return False: processes share memory through data loaders alone."""
+        """Return False: only data loaders share memory between processes."""
         check_tensor("is_shared", self)
         return False
 
     def is_inference(self: Tensor) -> bool:
-        """Return False: tensors made under `inference_mode` are like all others."""
+        """Return False: tensors made under `inference_mode` are ordinary tensors."""
         check_tensor("is_inference", self)
         return False
 
     def get_device(self: Tensor) -> int:
-        """Return the number of the device; -1 is the CPU."""
+        """Return the number of the device; -1 stands for the CPU."""
         return -1 if check_tensor("get_device", self).is_cpu else 0
 
     def storage_offset(self: Tensor) -> int:
-        """Return the number of elements of the base before the first one.
+        """Return the index of the first element in the memory of the base tensor.
 
         Examples
         --------
@@ -167,7 +167,7 @@ class Properties:
         return (self.data_ptr() - first) // self.itemsize
 
     def pin_memory(self: Tensor) -> Tensor:
-        """Return a copy of x from which a device copies fastest; without one, x itself.
+        """Return a copy in pinned memory; without another device, the tensor itself.
 
         Examples
         --------
@@ -181,19 +181,19 @@ class Properties:
         return make(library.pin(a), None)
 
     def share_memory_(self: Tensor) -> Tensor:
-        """Return x itself."""
+        """Return the tensor itself; it has no effect."""
         check_tensor("share_memory_", self)
         return self
 
     @property
     @traced(light=True)
     def T(self: Tensor) -> Tensor:
-        """The dimensions in reverse order: a view."""
+        """A view with the dimensions in reverse order."""
         return view.permute_op(self, tuple(range(self.ndim))[::-1])
 
     @property
     def mT(self: Tensor) -> Tensor:
-        """The last two dimensions exchanged: a view."""
+        """A view with the last two dimensions exchanged: the matrix transposes."""
         if self.ndim < 2:
             raise ShapeError(
                 f"mT, mH: only supported on matrices or batches of them, not on shape "
@@ -203,7 +203,7 @@ class Properties:
 
     @property
     def H(self: Tensor) -> Tensor:
-        """The transpose of a matrix, its numbers being real: a view."""
+        """A view of the transpose of a matrix; all tensors are real."""
         if self.ndim == 1:
             raise ShapeError(
                 f"H: is only supported on matrices, not on shape {self.shape}; a "
@@ -213,21 +213,21 @@ class Properties:
 
     @property
     def mH(self: Tensor) -> Tensor:
-        """The last two dimensions exchanged, the numbers being real: a view."""
+        """A view with the last two dimensions exchanged; all tensors are real."""
         return self.mT
 
     @property
     def real(self: Tensor) -> Tensor:
-        """The tensor itself: its numbers are real."""
+        """The tensor itself, because all tensors are real."""
         return self
 
     @property
     def imag(self: Tensor) -> NoReturn:
-        """Raise: a real number has no imaginary part to write into."""
+        """Raise an error, because real tensors have no imaginary part."""
         complex_names.imag(self)
 
     def conj_physical_(self: Tensor) -> Tensor:
-        """Return the tensor itself: its numbers are real."""
+        """Return the tensor itself, because all tensors are real."""
         check_writable("conj_physical_", check_tensor("conj_physical_", self))
         return self
 

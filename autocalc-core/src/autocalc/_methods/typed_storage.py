@@ -20,9 +20,9 @@ __all__ = ["TypedStorage"]
 
 
 class TypedStorage:
-    """The elements of a tensor's memory, all of it: views share one.
+    """The memory of a tensor and of all its views, as elements of one dtype.
 
-    As `UntypedStorage`, counted in elements.  Writes reach the tensors.
+    It is like `UntypedStorage`, counted in elements.  Writes change the tensors.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class TypedStorage:
 
     @property
     def device(self) -> Device:
-        """The CPU, or "meta"."""
+        """The device of the memory: the CPU, or "meta"."""
         return self._bytes.device
 
     def untyped(self) -> UntypedStorage:
@@ -83,15 +83,15 @@ class TypedStorage:
         return self._bytes.data_ptr()
 
     def nbytes(self) -> int:
-        """Return how many bytes there are."""
+        """Return the number of bytes."""
         return self._bytes.nbytes()
 
     def element_size(self) -> int:
-        """Return the bytes of an element."""
+        """Return the number of bytes of one element."""
         return self._row.itemsize
 
     def size(self) -> int:
-        """Return how many elements there are."""
+        """Return the number of elements."""
         return self._row.numel()
 
     __len__ = size
@@ -102,21 +102,21 @@ class TypedStorage:
         return self if row is self._row else TypedStorage(row)
 
     def clone(self) -> TypedStorage:
-        """Return a copy."""
+        """Return a copy of the storage."""
         return TypedStorage(self._row.clone())
 
     def copy_(self, source: TypedStorage) -> TypedStorage:
-        """Write the elements of another storage; return the storage itself."""
+        """Copy the elements of another storage into this one; return the storage."""
         self._row.copy_(source._row)
         return self
 
     def resize_(self, size: int) -> TypedStorage:
-        """Have another number of elements, on "meta"; return the storage itself.
+        """Change the number of elements, on the device "meta"; return the storage.
 
         Raises
         ------
         ArgumentError
-            If the elements are on the CPU: their memory may be shared.
+            If the elements are on the CPU, because their memory may be shared.
         """
         if self.device != META:
             raise ArgumentError(
@@ -127,12 +127,12 @@ class TypedStorage:
         return self
 
     def fill_(self, value: float) -> TypedStorage:
-        """Write a number into each element; return the storage itself."""
+        """Set each element to a number; return the storage."""
         self._row.fill_(value)
         return self
 
     def tolist(self) -> list[Any]:
-        """Return the elements as numbers."""
+        """Return the elements as a list of numbers."""
         self._bytes._check_elements()
         values: list[Any] = self._row.tolist()
         return values

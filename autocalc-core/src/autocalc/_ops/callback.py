@@ -29,53 +29,55 @@ def callback(
     *tensors: Tensor,
     mutates: Tensor | Sequence[Tensor] = (),
 ) -> None:
-    """Call ``function(*tensors)`` now, and in each replay of a compiled step as well.
+    """Call ``function(*tensors)`` now, and again in each replay of a compiled step.
 
-    While `ac.compile` records, what Python does is lost unless kernels do it.  A
-    callback is not: a replay stops, calls `function` with tensors on the memory that
-    the program uses, and goes on.  So Python can start and await communication between
-    kernels, log, or exchange data with other libraries.  Elsewhere it is a call like
-    any other.
+    While `ac.compile` records a step, it records only kernels; other Python code does
+    not run in later replays.  A callback is the exception: a replay stops, calls
+    `function` with tensors on the memory of the program, and then continues.  With a
+    callback, Python can start and await communication between kernels, log values, or
+    exchange data with other libraries.  Outside of compiled functions, this is an
+    ordinary call.
 
-    A replay calls it as soon as `tensors` are complete, which may be earlier than its
-    place in Python; without tensors, at its place.  Callbacks keep their order, and
-    none is left out.  What uses a tensor before it, or after it, does so in a replay
-    too, if `mutates` names the tensor.
+    A replay calls `function` as soon as `tensors` are complete, which may be earlier
+    than its position in the Python code.  A callback without tensors is called at its
+    position.  Callbacks keep their order, and each of them is called.  If `mutates`
+    names a tensor, its uses before and after the callback keep their order, too.
 
-    `function` runs without recording gradients.  Parameters are given as themselves,
-    all others as tensors without history on the same memory.  ``.grad`` of a parameter
-    is what it was before the step: give the gradient itself.  What `function` returns
-    is dropped.  Its Python values are not guarded: it may read, print and count.
+    `function` runs without recording gradients.  It receives parameters as themselves,
+    and all other tensors as tensors without history on the same memory.  The attribute
+    ``.grad`` of a parameter holds its value from before the step; pass the gradient
+    itself to read it.  The return value of `function` is ignored.  The Python values
+    that `function` uses are not guarded: it may read, print and count.
 
-    Tensors may be kept, by other threads too.  Tensors that the step made have memory
-    of their own, not in the arena, which is not used again while anything refers to it.
+    `function` may keep the tensors, also in other threads.  A tensor that the step has
+    made then owns its memory, which is not reused while anything refers to it.
 
-    If `function` raises in a replay, the step ends there with its error: kernels
-    before it have run, none after it, and gradients that the step makes are None.
-    The program can run again.
+    If `function` raises an error in a replay, the step ends with that error.  The
+    kernels before the callback have run, and those after it do not run.  The gradients
+    that the step computes are None.  The program can run again afterwards.
 
     Parameters
     ----------
     function
-        The function to call. A replay calls the function of the recording, which sees
-        the variables of the step as they were then.
+        The function to call. A replay calls the function that was recorded, which sees
+        the variables of the step with their values at that time.
     *tensors
-        The arguments of the function, of any shapes and dtypes.
+        The arguments of `function`, of any shapes and dtypes.
     mutates
-        Tensors that the function writes in place, passes to other code that writes
-        them, or waits for: one, or several. They need not be among `tensors`.
+        One tensor or several that `function` writes in place, passes to other code that
+        writes them, or waits for. They need not be among `tensors`.
 
     Raises
     ------
     DTypeError
-        If `function` cannot be called, or something is no tensor.
+        If `function` is not callable, or an argument is not a tensor.
     ArgumentError
-        If a tensor in `mutates` has several elements at one place in memory.
+        If several elements of a tensor in `mutates` share one place in memory.
     GradError
-        If a tensor in `mutates` takes part in gradients while they are recorded.
+        If a tensor in `mutates` takes part in gradients while gradients are recorded.
     CompileError
-        While it is recorded: if `function` holds a tensor among its variables that is
-        another one in each call.
+        If, during recording, `function` refers to a tensor in its variables that is a
+        new tensor in each call.
 
     Examples
     --------

@@ -23,20 +23,21 @@ ABSENT_KINDS = frozenset(
 
 
 class Device:
-    """A device: ``ac.device("cpu")``, or one that a kernel package serves.
+    """The device of a tensor: ``ac.device("cpu")``, or that of a kernel package.
 
     Parameters
     ----------
     device
-        The kind, such as ``"cpu"``, perhaps with a number: ``"cuda:0"``.
+        The kind of the device, such as ``"cpu"``, optionally with a number:
+        ``"cuda:0"``.
     index
-        The number, where `device` has none.
+        The number of the device, if `device` does not contain one.
 
     Raises
     ------
     ArgumentError
-        If nobody knows such a kind. One that PyTorch knows is a value in any case, and
-        an error where a tensor is to be made on it.
+        If the kind is unknown. A kind that PyTorch knows is always accepted here;
+        making a tensor on it raises an error if the device is not available.
 
     Examples
     --------

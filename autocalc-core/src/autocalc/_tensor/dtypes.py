@@ -19,16 +19,16 @@ from autocalc.errors import DTypeError
 
 
 class DType:
-    """The type of a tensor's elements; there is one object for each.
+    """The type of a tensor's elements; there is one object for each dtype.
 
     Attributes
     ----------
     name
-        The name of the dtype, as ``"float32"``.
+        The name of the dtype, such as ``"float32"``.
     itemsize
-        Bytes of one element.
+        The number of bytes of one element.
     is_floating_point
-        Whether gradients exist.
+        Whether the elements are floats, so that gradients exist.
 
     Examples
     --------
@@ -52,17 +52,17 @@ class DType:
 
     @property
     def is_signed(self) -> bool:
-        """Whether negative values exist."""
+        """Whether the dtype can hold negative values."""
         return self.is_floating_point or self.numpy.kind == "i"
 
     @property
     def is_complex(self) -> bool:
-        """Whether numbers have an imaginary part: there is no such dtype."""
+        """Whether the dtype is complex: always False."""
         return False
 
     @property
     def is_half(self) -> bool:
-        """Whether values are stored in this dtype and computed in float32."""
+        """Whether elements are stored in this dtype but computed in float32."""
         return self is float16 or self is bfloat16
 
     def __repr__(self) -> str:
@@ -138,7 +138,7 @@ def limits_of(dtype: DType) -> Any:
 
 
 def get_default_dtype() -> DType:
-    """Return the dtype that Python floats become.
+    """Return the default dtype, which Python floats become.
 
     Examples
     --------
@@ -150,12 +150,12 @@ def get_default_dtype() -> DType:
 
 
 def set_default_dtype(dtype: DType) -> None:
-    """Set the dtype that Python floats become.
+    """Set the default dtype, which Python floats become.
 
     Parameters
     ----------
     dtype
-        The floating-point dtype.
+        The new default dtype, a floating-point dtype.
 
     Raises
     ------
@@ -193,7 +193,7 @@ def of_scalar(value: object) -> DType:
 
 
 def promote(a: DType, b: DType) -> DType:
-    """Return the smallest dtype that holds both (`torch.promote_types`).
+    """Return the smallest dtype that can hold both dtypes (`torch.promote_types`).
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ def _checked_seed(seed: Any) -> int:
 
 
 class Generator:
-    """A stream of random words.
+    """A generator of random numbers with its own state.
 
     Examples
     --------
@@ -88,13 +88,13 @@ class Generator:
             self._offset = offset
 
     def manual_seed(self, seed: int) -> Generator:
-        """Start the stream of `seed` from its beginning; return the generator."""
+        """Restart the generator with the seed `seed`; return the generator."""
         self._start(_checked_seed(seed), 0)
         self.seeds += 1
         return self
 
     def seed(self) -> int:
-        """Start a stream from the system's entropy; return its seed."""
+        """Restart the generator with a seed from the operating system; return it."""
         if recordings:
             refuse_reading("seed")
         value = int.from_bytes(os.urandom(7), "little")
@@ -102,7 +102,7 @@ class Generator:
         return value
 
     def initial_seed(self) -> int:
-        """Return the seed of the stream."""
+        """Return the seed with which the generator was last started."""
         return self._seed
 
     @accelerate("draw", None, recordings)
@@ -130,7 +130,7 @@ class Generator:
         return cells
 
     def get_state(self) -> dict[str, int]:
-        """Return the state, which `set_state` restores."""
+        """Return the state of the generator, for `set_state`."""
         state: dict[str, int] = {}
 
         def look() -> None:
@@ -140,7 +140,7 @@ class Generator:
         return state
 
     def set_state(self, state: dict[str, int]) -> None:
-        """Restore a state of `get_state`."""
+        """Restore a state that `get_state` returned."""
 
         def go_on() -> None:
             self._set(int(state["seed"]), int(state["offset"]))
@@ -255,17 +255,17 @@ def drawing_from(make: Callable[[], Generator]) -> Iterator[None]:
 
 
 def manual_seed(seed: int) -> Generator:
-    """Seed the default generator; return it.
+    """Seed the default generator; return the generator.
 
     Parameters
     ----------
     seed
-        An integer of 64 bits, signed or not.
+        An integer that fits into 64 bits, signed or unsigned.
 
     Raises
     ------
     ArgumentError
-        If `seed` is no such integer.
+        If `seed` is not an integer that fits into 64 bits.
 
     Examples
     --------

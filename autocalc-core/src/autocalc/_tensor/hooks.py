@@ -12,7 +12,7 @@ from autocalc.errors import HookError
 
 
 class RemovableHandle:
-    """Takes a hook away again."""
+    """A handle whose `remove()` removes a registered hook."""
 
     _next = 0
 
@@ -33,7 +33,7 @@ class RemovableHandle:
         RemovableHandle._next = max(RemovableHandle._next, *keys, 0)
 
     def remove(self) -> None:
-        """Take the hook away; harmless if it is gone already."""
+        """Remove the hook; calling it again has no effect."""
         self._hooks.pop(self._id, None)
 
     def __enter__(self) -> RemovableHandle:

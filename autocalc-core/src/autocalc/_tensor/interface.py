@@ -27,16 +27,16 @@ class TensorInterface(Generic[TensorT]):
 
     @property
     def H(self) -> TensorT:
-        """The transpose of a matrix, its numbers being real: a view."""
+        """A view of the transpose of a matrix; all tensors are real."""
         ...
 
     @property
     def T(self) -> TensorT:
-        """The dimensions in reverse order: a view."""
+        """A view with the dimensions in reverse order."""
         ...
 
     def __abs__(self) -> TensorT:
-        """Return the absolute value, element by element."""
+        """Return the absolute value of x, element by element."""
         ...
 
     def __add__(self, other: Any) -> TensorT:
@@ -44,7 +44,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def __and__(self, other: Any) -> TensorT:
-        """Return the bits set in both, element by element; shapes broadcast."""
+        """Return the bits that are set in both x and y, element by element; shapes broadcast."""
         ...
 
     def __array__(
@@ -72,55 +72,55 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def __iadd__(self, other: Any) -> TensorT:
-        """Add alpha * other."""
+        """Add alpha * other to the tensor in place; return the tensor."""
         ...
 
     def __iand__(self, other: Any) -> TensorT:
-        """Write `bitwise_and` of x into x; return x."""
+        """Apply `bitwise_and` to the tensor in place; return the tensor."""
         ...
 
     def __ifloordiv__(self, other: Any) -> TensorT:
-        """Write `floor_divide` of x into x; return x."""
+        """Apply `floor_divide` to the tensor in place; return the tensor."""
         ...
 
     def __ilshift__(self, other: Any) -> TensorT:
-        """Write `bitwise_left_shift` of x into x; return x."""
+        """Apply `bitwise_left_shift` to the tensor in place; return the tensor."""
         ...
 
     def __imod__(self, other: Any) -> TensorT:
-        """Write `remainder` of x into x; return x."""
+        """Apply `remainder` to the tensor in place; return the tensor."""
         ...
 
     def __imul__(self, other: Any) -> TensorT:
-        """Write `mul` of x into x; return x."""
+        """Apply `mul` to the tensor in place; return the tensor."""
         ...
 
     def __invert__(self) -> TensorT:
-        """Return the other bits, element by element."""
+        """Return x with each bit inverted; for booleans, not x, element by element."""
         ...
 
     def __ior__(self, other: Any) -> TensorT:
-        """Write `bitwise_or` of x into x; return x."""
+        """Apply `bitwise_or` to the tensor in place; return the tensor."""
         ...
 
     def __ipow__(self, other: Any) -> TensorT:
-        """Write `pow` of x into x; return x."""
+        """Apply `pow` to the tensor in place; return the tensor."""
         ...
 
     def __irshift__(self, other: Any) -> TensorT:
-        """Write `bitwise_right_shift` of x into x; return x."""
+        """Apply `bitwise_right_shift` to the tensor in place; return the tensor."""
         ...
 
     def __isub__(self, other: Any) -> TensorT:
-        """Subtract alpha * other."""
+        """Subtract alpha * other from the tensor in place; return the tensor."""
         ...
 
     def __itruediv__(self, other: Any) -> TensorT:
-        """Divide by `other`."""
+        """Divide the tensor by `other` in place; return the tensor."""
         ...
 
     def __ixor__(self, other: Any) -> TensorT:
-        """Write `bitwise_xor` of x into x; return x."""
+        """Apply `bitwise_xor` to the tensor in place; return the tensor."""
         ...
 
     def __le__(self, other: Any) -> TensorT:
@@ -128,7 +128,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def __lshift__(self, other: Any) -> TensorT:
-        """Return x * 2^y of integers, element by element; shapes broadcast."""
+        """Return x * 2^y for integers, element by element; shapes broadcast."""
         ...
 
     def __lt__(self, other: Any) -> TensorT:
@@ -156,7 +156,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def __or__(self, other: Any) -> TensorT:
-        """Return the bits set in either, element by element; shapes broadcast."""
+        """Return the bits that are set in x or in y, element by element; shapes broadcast."""
         ...
 
     def __pos__(self) -> TensorT: ...
@@ -194,7 +194,7 @@ class TensorInterface(Generic[TensorT]):
     def __rrshift__(self, other: Any) -> TensorT: ...
 
     def __rshift__(self, other: Any) -> TensorT:
-        """Return floor(x / 2^y) of integers, element by element; shapes broadcast."""
+        """Return floor(x / 2^y) for integers, element by element; shapes broadcast."""
         ...
 
     def __rsub__(self, other: Any) -> TensorT: ...
@@ -216,7 +216,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def __xor__(self, other: Any) -> TensorT:
-        """Return the bits set in one, element by element; shapes broadcast."""
+        """Return the bits that are set in exactly one of x and y, element by element; shapes broadcast."""
         ...
 
     def _array_of(self, data: builtins.tuple[Any, ...], dtype: DType | None) -> Any:
@@ -228,35 +228,35 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def abs(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the absolute value, element by element."""
+        """Return the absolute value of x, element by element."""
         ...
 
     def abs_(self) -> TensorT:
-        """Write `abs` of x into x; return x."""
+        """Apply `abs` to the tensor in place; return the tensor."""
         ...
 
     def absolute(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the absolute value, element by element."""
+        """Return the absolute value of x, element by element."""
         ...
 
     def absolute_(self) -> TensorT:
-        """Write `abs` of x into x; return x."""
+        """Apply `abs` to the tensor in place; return the tensor."""
         ...
 
     def acos(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the angle whose cosine is x, element by element."""
+        """Return the angle in radians whose cosine is x, element by element."""
         ...
 
     def acos_(self) -> TensorT:
-        """Write `acos` of x into x; return x."""
+        """Apply `acos` to the tensor in place; return the tensor."""
         ...
 
     def acosh(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the number of 0 or more whose hyperbolic cosine is x; NaN below 1, element by element."""
+        """Return the non-negative number whose hyperbolic cosine is x; NaN where x < 1, element by element."""
         ...
 
     def acosh_(self) -> TensorT:
-        """Write `acosh` of x into x; return x."""
+        """Apply `acosh` to the tensor in place; return the tensor."""
         ...
 
     def add(
@@ -273,7 +273,7 @@ class TensorInterface(Generic[TensorT]):
     def add_(
         self, other: Any, tensor: TensorT | None = None, *, alpha: Any = 1
     ) -> TensorT:
-        """Add alpha * other."""
+        """Add alpha * other to the tensor in place; return the tensor."""
         ...
 
     def addbmm(
@@ -285,7 +285,7 @@ class TensorInterface(Generic[TensorT]):
         alpha: builtins.float = 1,
         out: TensorT | None = None,
     ) -> TensorT:
-        """Return beta * input + alpha * the sum of all batch1[i] @ batch2[i]."""
+        """Return beta * input + alpha * (the sum of all batch1[i] @ batch2[i])."""
         ...
 
     def addbmm_(
@@ -296,7 +296,7 @@ class TensorInterface(Generic[TensorT]):
         beta: builtins.float = 1,
         alpha: builtins.float = 1,
     ) -> TensorT:
-        """Write `addbmm` of x into x; return x."""
+        """Apply `addbmm` to the tensor in place; return the tensor."""
         ...
 
     def addcdiv(
@@ -319,7 +319,7 @@ class TensorInterface(Generic[TensorT]):
         *,
         value: builtins.float = 1,
     ) -> TensorT:
-        """Write `addcdiv` of x into x; return x."""
+        """Apply `addcdiv` to the tensor in place; return the tensor."""
         ...
 
     def addcmul(
@@ -342,7 +342,7 @@ class TensorInterface(Generic[TensorT]):
         *,
         value: builtins.float = 1,
     ) -> TensorT:
-        """Write `addcmul` of x into x; return x."""
+        """Apply `addcmul` to the tensor in place; return the tensor."""
         ...
 
     def addmm(
@@ -365,7 +365,7 @@ class TensorInterface(Generic[TensorT]):
         beta: builtins.float = 1,
         alpha: builtins.float = 1,
     ) -> TensorT:
-        """Write `addmm` of x into x; return x."""
+        """Apply `addmm` to the tensor in place; return the tensor."""
         ...
 
     def addmv(
@@ -388,7 +388,7 @@ class TensorInterface(Generic[TensorT]):
         beta: builtins.float = 1,
         alpha: builtins.float = 1,
     ) -> TensorT:
-        """Write `addmv` of x into x; return x."""
+        """Apply `addmv` to the tensor in place; return the tensor."""
         ...
 
     def addr(
@@ -411,11 +411,11 @@ class TensorInterface(Generic[TensorT]):
         beta: builtins.float = 1,
         alpha: builtins.float = 1,
     ) -> TensorT:
-        """Write `addr` of x into x; return x."""
+        """Apply `addr` to the tensor in place; return the tensor."""
         ...
 
     def adjoint(self) -> TensorT:
-        """Return the last two dimensions exchanged, the numbers being real: a view."""
+        """Return a view with the last two dimensions exchanged, the matrix transposes."""
         ...
 
     def all(
@@ -437,7 +437,7 @@ class TensorInterface(Generic[TensorT]):
         atol: builtins.float = 1e-08,
         equal_nan: builtins.bool = False,
     ) -> builtins.bool:
-        """Return whether `|input - other| <= atol + rtol * |other|` everywhere."""
+        """Return whether ``|input - other| <= atol + rtol * |other|`` for all elements."""
         ...
 
     def amax(
@@ -449,7 +449,7 @@ class TensorInterface(Generic[TensorT]):
         axis: Any = None,
         keepdims: Any = None,
     ) -> TensorT:
-        """Return the largest elements over `dim`; equal ones share the gradient."""
+        """Return the largest elements over `dim`; equal elements share the gradient."""
         ...
 
     def amin(
@@ -461,7 +461,7 @@ class TensorInterface(Generic[TensorT]):
         axis: Any = None,
         keepdims: Any = None,
     ) -> TensorT:
-        """Return the smallest elements over `dim`; equal ones share the gradient."""
+        """Return the smallest elements over `dim`; equal elements share the gradient."""
         ...
 
     def aminmax(
@@ -477,7 +477,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def angle(self, *, out: TensorT | None = None) -> TensorT:
-        """Return pi for negative elements, NaN for NaN, and 0 for the others."""
+        """Return the angle of each real number: pi for negative ones, 0 for others."""
         ...
 
     def any(
@@ -493,27 +493,27 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def arccos(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the angle whose cosine is x, element by element."""
+        """Return the angle in radians whose cosine is x, element by element."""
         ...
 
     def arccos_(self) -> TensorT:
-        """Write `acos` of x into x; return x."""
+        """Apply `acos` to the tensor in place; return the tensor."""
         ...
 
     def arccosh(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the number of 0 or more whose hyperbolic cosine is x; NaN below 1, element by element."""
+        """Return the non-negative number whose hyperbolic cosine is x; NaN where x < 1, element by element."""
         ...
 
     def arccosh_(self) -> TensorT:
-        """Write `acosh` of x into x; return x."""
+        """Apply `acosh` to the tensor in place; return the tensor."""
         ...
 
     def arcsin(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the angle whose sine is x, element by element."""
+        """Return the angle in radians whose sine is x, element by element."""
         ...
 
     def arcsin_(self) -> TensorT:
-        """Write `asin` of x into x; return x."""
+        """Apply `asin` to the tensor in place; return the tensor."""
         ...
 
     def arcsinh(self, *, out: TensorT | None = None) -> TensorT:
@@ -521,33 +521,33 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def arcsinh_(self) -> TensorT:
-        """Write `asinh` of x into x; return x."""
+        """Apply `asinh` to the tensor in place; return the tensor."""
         ...
 
     def arctan(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the angle whose tangent is x, element by element."""
+        """Return the angle in radians whose tangent is x, element by element."""
         ...
 
     def arctan2(
         self, other: TensorT | builtins.float, *, out: TensorT | None = None
     ) -> TensorT:
-        """Return the angle of the point (y, x) = (`other`, `input`), element by element; shapes broadcast."""
+        """Return the angle of the point (`other`, `input`) in the plane, in radians, element by element; shapes broadcast."""
         ...
 
     def arctan2_(self, other: TensorT | builtins.float) -> TensorT:
-        """Write `atan2` of x into x; return x."""
+        """Apply `atan2` to the tensor in place; return the tensor."""
         ...
 
     def arctan_(self) -> TensorT:
-        """Write `atan` of x into x; return x."""
+        """Apply `atan` to the tensor in place; return the tensor."""
         ...
 
     def arctanh(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the number whose hyperbolic tangent is x; NaN beyond -1 and 1, element by element."""
+        """Return the number whose hyperbolic tangent is x; NaN where abs(x) > 1, element by element."""
         ...
 
     def arctanh_(self) -> TensorT:
-        """Write `atanh` of x into x; return x."""
+        """Apply `atanh` to the tensor in place; return the tensor."""
         ...
 
     def argmax(
@@ -559,7 +559,7 @@ class TensorInterface(Generic[TensorT]):
         axis: Any = None,
         keepdims: Any = None,
     ) -> TensorT:
-        """Return the index of the (first) largest element, of all or along `dim`."""
+        """Return the index of the largest element, the first one if several are equal."""
         ...
 
     def argmin(
@@ -571,7 +571,7 @@ class TensorInterface(Generic[TensorT]):
         axis: Any = None,
         keepdims: Any = None,
     ) -> TensorT:
-        """Return the index of the (first) smallest element, of all or along `dim`."""
+        """Return the index of the smallest element, the first one if several are equal."""
         ...
 
     def argsort(
@@ -583,11 +583,11 @@ class TensorInterface(Generic[TensorT]):
         out: TensorT | None = None,
         axis: Any = None,
     ) -> TensorT:
-        """Return the indices that sort `input` along `dim`; always stable."""
+        """Return the indices that sort `input` along `dim`, with a stable sort."""
         ...
 
     def argwhere(self) -> TensorT:
-        """Return the positions of non-zero elements, [n, ndim]; see `nonzero`."""
+        """Return the positions of the non-zero elements, [n, ndim]; see `nonzero`."""
         ...
 
     def as_strided(
@@ -596,7 +596,7 @@ class TensorInterface(Generic[TensorT]):
         stride: Sequence[builtins.int],
         storage_offset: builtins.int | None = None,
     ) -> TensorT:
-        """Return a view of the memory of `input` with these sizes and strides."""
+        """Return a view of the memory of `input` with the given sizes and strides."""
         ...
 
     def as_strided_scatter(
@@ -606,19 +606,19 @@ class TensorInterface(Generic[TensorT]):
         stride: Sequence[builtins.int],
         storage_offset: builtins.int | None = None,
     ) -> TensorT:
-        """Return a copy of `input` in which `as_strided` sees `src`."""
+        """Return a copy of `input` in which `src` replaces an `as_strided` view."""
         ...
 
     def as_subclass(self, cls: Any) -> Any:
-        """Return a tensor of a class on the same memory, with the same history."""
+        """Return a tensor of a subclass with the same memory and gradient history."""
         ...
 
     def asin(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the angle whose sine is x, element by element."""
+        """Return the angle in radians whose sine is x, element by element."""
         ...
 
     def asin_(self) -> TensorT:
-        """Write `asin` of x into x; return x."""
+        """Apply `asin` to the tensor in place; return the tensor."""
         ...
 
     def asinh(self, *, out: TensorT | None = None) -> TensorT:
@@ -626,33 +626,33 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def asinh_(self) -> TensorT:
-        """Write `asinh` of x into x; return x."""
+        """Apply `asinh` to the tensor in place; return the tensor."""
         ...
 
     def atan(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the angle whose tangent is x, element by element."""
+        """Return the angle in radians whose tangent is x, element by element."""
         ...
 
     def atan2(
         self, other: TensorT | builtins.float, *, out: TensorT | None = None
     ) -> TensorT:
-        """Return the angle of the point (y, x) = (`other`, `input`), element by element; shapes broadcast."""
+        """Return the angle of the point (`other`, `input`) in the plane, in radians, element by element; shapes broadcast."""
         ...
 
     def atan2_(self, other: TensorT | builtins.float) -> TensorT:
-        """Write `atan2` of x into x; return x."""
+        """Apply `atan2` to the tensor in place; return the tensor."""
         ...
 
     def atan_(self) -> TensorT:
-        """Write `atan` of x into x; return x."""
+        """Apply `atan` to the tensor in place; return the tensor."""
         ...
 
     def atanh(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the number whose hyperbolic tangent is x; NaN beyond -1 and 1, element by element."""
+        """Return the number whose hyperbolic tangent is x; NaN where abs(x) > 1, element by element."""
         ...
 
     def atanh_(self) -> TensorT:
-        """Write `atanh` of x into x; return x."""
+        """Apply `atanh` to the tensor in place; return the tensor."""
         ...
 
     def backward(
@@ -662,7 +662,7 @@ class TensorInterface(Generic[TensorT]):
         create_graph: builtins.bool = False,
         inputs: Any = None,
     ) -> None:
-        """Add d(self)/d(leaf) to the `grad` of every leaf that requires one."""
+        """Add d(self)/d(leaf) to the `grad` of every leaf that requires a gradient."""
         ...
 
     def baddbmm(
@@ -685,7 +685,7 @@ class TensorInterface(Generic[TensorT]):
         beta: builtins.float = 1,
         alpha: builtins.float = 1,
     ) -> TensorT:
-        """Write `baddbmm` of x into x; return x."""
+        """Apply `baddbmm` to the tensor in place; return the tensor."""
         ...
 
     def bernoulli(
@@ -695,17 +695,17 @@ class TensorInterface(Generic[TensorT]):
         generator: Generator | None = None,
         out: TensorT | None = None,
     ) -> TensorT:
-        """Return 1 with the probability that `input` holds, else 0, in its dtype."""
+        """Return 1 with the probabilities in `input`, else 0, in the dtype of `input`."""
         ...
 
     def bernoulli_(
         self, p: Any = 0.5, *, generator: Generator | None = None
     ) -> TensorT:
-        """Draw 1 with probability `p`, else 0."""
+        """Set every element to 1 with probability `p`, and to 0 otherwise."""
         ...
 
     def bfloat16(self) -> TensorT:
-        """Return x as bfloat16."""
+        """Return the tensor converted to bfloat16."""
         ...
 
     def bincount(
@@ -717,75 +717,75 @@ class TensorInterface(Generic[TensorT]):
     def bitwise_and(
         self, other: TensorT | builtins.float, *, out: TensorT | None = None
     ) -> TensorT:
-        """Return the bits set in both, element by element; shapes broadcast."""
+        """Return the bits that are set in both x and y, element by element; shapes broadcast."""
         ...
 
     def bitwise_and_(self, other: Any) -> TensorT:
-        """Write `bitwise_and` of x into x; return x."""
+        """Apply `bitwise_and` to the tensor in place; return the tensor."""
         ...
 
     def bitwise_left_shift(
         self, other: TensorT | builtins.float, *, out: TensorT | None = None
     ) -> TensorT:
-        """Return x * 2^y of integers, element by element; shapes broadcast."""
+        """Return x * 2^y for integers, element by element; shapes broadcast."""
         ...
 
     def bitwise_left_shift_(self, other: Any) -> TensorT:
-        """Write `bitwise_left_shift` of x into x; return x."""
+        """Apply `bitwise_left_shift` to the tensor in place; return the tensor."""
         ...
 
     def bitwise_not(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the other bits, element by element."""
+        """Return x with each bit inverted; for booleans, not x, element by element."""
         ...
 
     def bitwise_not_(self) -> TensorT:
-        """Write `bitwise_not` of x into x; return x."""
+        """Apply `bitwise_not` to the tensor in place; return the tensor."""
         ...
 
     def bitwise_or(
         self, other: TensorT | builtins.float, *, out: TensorT | None = None
     ) -> TensorT:
-        """Return the bits set in either, element by element; shapes broadcast."""
+        """Return the bits that are set in x or in y, element by element; shapes broadcast."""
         ...
 
     def bitwise_or_(self, other: Any) -> TensorT:
-        """Write `bitwise_or` of x into x; return x."""
+        """Apply `bitwise_or` to the tensor in place; return the tensor."""
         ...
 
     def bitwise_right_shift(
         self, other: TensorT | builtins.float, *, out: TensorT | None = None
     ) -> TensorT:
-        """Return floor(x / 2^y) of integers, element by element; shapes broadcast."""
+        """Return floor(x / 2^y) for integers, element by element; shapes broadcast."""
         ...
 
     def bitwise_right_shift_(self, other: Any) -> TensorT:
-        """Write `bitwise_right_shift` of x into x; return x."""
+        """Apply `bitwise_right_shift` to the tensor in place; return the tensor."""
         ...
 
     def bitwise_xor(
         self, other: TensorT | builtins.float, *, out: TensorT | None = None
     ) -> TensorT:
-        """Return the bits set in one, element by element; shapes broadcast."""
+        """Return the bits that are set in exactly one of x and y, element by element; shapes broadcast."""
         ...
 
     def bitwise_xor_(self, other: Any) -> TensorT:
-        """Write `bitwise_xor` of x into x; return x."""
+        """Apply `bitwise_xor` to the tensor in place; return the tensor."""
         ...
 
     def bmm(self, mat2: TensorT, *, out: TensorT | None = None) -> TensorT:
-        """Return the products of two batches of matrices, [B, M, K] and [B, K, N]."""
+        """Return the products of two batches of matrices."""
         ...
 
     def bool(self) -> TensorT:
-        """Return x as booleans."""
+        """Return the tensor converted to booleans."""
         ...
 
     def broadcast_to(self, size: Sequence[builtins.int]) -> TensorT:
-        """Return `input` repeated to `size` without a copy, as `expand`."""
+        """Return `input` repeated to the shape `size`, without copying; see `expand`."""
         ...
 
     def byte(self) -> TensorT:
-        """Return x as uint8."""
+        """Return the tensor converted to uint8."""
         ...
 
     def cauchy_(
@@ -795,19 +795,19 @@ class TensorInterface(Generic[TensorT]):
         *,
         generator: Generator | None = None,
     ) -> TensorT:
-        """Draw from the distribution of Cauchy around `median`, of half width `sigma`."""
+        """Set every element to a draw from a Cauchy distribution."""
         ...
 
     def ceil(self, *, out: TensorT | None = None) -> TensorT:
-        """Return x rounded (ceil), element by element."""
+        """Return x rounded up to an integer, element by element."""
         ...
 
     def ceil_(self) -> TensorT:
-        """Write `ceil` of x into x; return x."""
+        """Apply `ceil` to the tensor in place; return the tensor."""
         ...
 
     def char(self) -> TensorT:
-        """Return x as int8."""
+        """Return the tensor converted to int8."""
         ...
 
     def cholesky(
@@ -825,13 +825,13 @@ class TensorInterface(Generic[TensorT]):
     def cholesky_solve(
         self, L: TensorT, upper: builtins.bool = False, *, out: TensorT | None = None
     ) -> TensorT:
-        """Return X with L L^T X = B."""
+        """Return the solution X of L L^T X = B."""
         ...
 
     def chunk(
         self, chunks: builtins.int, dim: builtins.int = 0, *, axis: Any = None
     ) -> tuple[TensorT, ...]:
-        """Return at most `chunks` views along `dim`, of one size but for the last."""
+        """Return at most `chunks` views along `dim`, of equal size except for the last."""
         ...
 
     def clamp(
@@ -841,7 +841,7 @@ class TensorInterface(Generic[TensorT]):
         *,
         out: TensorT | None = None,
     ) -> TensorT:
-        """Return min(max(input, min), max), element by element; NaN stays NaN."""
+        """Return min(max(input, min), max), element by element; NaN remains NaN."""
         ...
 
     def clamp_(
@@ -849,7 +849,7 @@ class TensorInterface(Generic[TensorT]):
         min: TensorT | builtins.float | None = None,
         max: TensorT | builtins.float | None = None,
     ) -> TensorT:
-        """Write `clamp` of x into x; return x."""
+        """Apply `clamp` to the tensor in place; return the tensor."""
         ...
 
     def clamp_max(
@@ -859,7 +859,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def clamp_max_(self, max: TensorT | builtins.float) -> TensorT:
-        """Write `clamp_max` of x into x; return x."""
+        """Apply `clamp_max` to the tensor in place; return the tensor."""
         ...
 
     def clamp_min(
@@ -869,7 +869,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def clamp_min_(self, min: TensorT | builtins.float) -> TensorT:
-        """Write `clamp_min` of x into x; return x."""
+        """Apply `clamp_min` to the tensor in place; return the tensor."""
         ...
 
     def clip(
@@ -879,7 +879,7 @@ class TensorInterface(Generic[TensorT]):
         *,
         out: TensorT | None = None,
     ) -> TensorT:
-        """Return min(max(input, min), max), element by element; NaN stays NaN."""
+        """Return min(max(input, min), max), element by element; NaN remains NaN."""
         ...
 
     def clip_(
@@ -887,23 +887,23 @@ class TensorInterface(Generic[TensorT]):
         min: TensorT | builtins.float | None = None,
         max: TensorT | builtins.float | None = None,
     ) -> TensorT:
-        """Write `clamp` of x into x; return x."""
+        """Apply `clamp` to the tensor in place; return the tensor."""
         ...
 
     def clone(self, *, memory_format: Any = preserve_format) -> TensorT:
-        """Return a copy with the same history, in the same layout if none is named."""
+        """Return a copy of `input` that takes part in its gradients."""
         ...
 
     def conj(self) -> TensorT:
-        """Return `input` itself: its numbers are real."""
+        """Return `input` itself, because all tensors are real."""
         ...
 
     def conj_physical(self, *, out: TensorT | None = None) -> TensorT:
-        """Return `input` itself: its numbers are real."""
+        """Return `input` itself, because all tensors are real."""
         ...
 
     def conj_physical_(self) -> TensorT:
-        """Return the tensor itself: its numbers are real."""
+        """Return the tensor itself, because all tensors are real."""
         ...
 
     def contiguous(self, memory_format: Any = contiguous_format) -> TensorT:
@@ -911,37 +911,37 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def copy_(self, src: Any, non_blocking: builtins.bool = False) -> TensorT:
-        """Copy the values of `src`, broadcast and converted, into x; return x."""
+        """Copy the elements of `src` into x, broadcast and converted; return x."""
         ...
 
     def copysign(
         self, other: TensorT | builtins.float, *, out: TensorT | None = None
     ) -> TensorT:
-        """Return the size of x with the sign of y."""
+        """Return the absolute value of x with the sign of y, element by element."""
         ...
 
     def copysign_(self, other: TensorT | builtins.float) -> TensorT:
-        """Write `copysign` of x into x; return x."""
+        """Apply `copysign` to the tensor in place; return the tensor."""
         ...
 
     def corrcoef(self) -> TensorT:
-        """Return Pearson's correlations of variables, from -1 to 1."""
+        """Return Pearson's correlation coefficients of variables, between -1 and 1."""
         ...
 
     def cos(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the cosine, element by element."""
+        """Return the cosine of x, an angle in radians, element by element."""
         ...
 
     def cos_(self) -> TensorT:
-        """Write `cos` of x into x; return x."""
+        """Apply `cos` to the tensor in place; return the tensor."""
         ...
 
     def cosh(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the hyperbolic cosine, element by element."""
+        """Return the hyperbolic cosine of x, element by element."""
         ...
 
     def cosh_(self) -> TensorT:
-        """Write `cosh` of x into x; return x."""
+        """Apply `cosh` to the tensor in place; return the tensor."""
         ...
 
     def count_nonzero(
@@ -950,7 +950,7 @@ class TensorInterface(Generic[TensorT]):
         *,
         axis: Any = None,
     ) -> TensorT:
-        """Return how many elements over `dim` are not zero, as int64."""
+        """Return the number of non-zero elements over `dim`, as int64."""
         ...
 
     def cov(
@@ -960,11 +960,11 @@ class TensorInterface(Generic[TensorT]):
         fweights: TensorT | None = None,
         aweights: TensorT | None = None,
     ) -> TensorT:
-        """Return the covariance matrix of the rows: variables with their observations."""
+        """Return the covariance matrix of variables; each row holds one variable."""
         ...
 
     def cpu(self, memory_format: Any = None) -> TensorT:
-        """Return x on the CPU: itself, or a copy of an array on a device."""
+        """Return the tensor on the CPU: itself, or a copy if it is on another device."""
         ...
 
     def cross(
@@ -975,7 +975,7 @@ class TensorInterface(Generic[TensorT]):
         out: TensorT | None = None,
         axis: Any = None,
     ) -> TensorT:
-        """Return the vector products of 3-vectors along `dim`."""
+        """Return the cross products of 3-vectors along `dim`."""
         ...
 
     def cuda(
@@ -983,19 +983,19 @@ class TensorInterface(Generic[TensorT]):
         device: builtins.int | builtins.str | Device | None = None,
         non_blocking: builtins.bool = False,
     ) -> TensorT:
-        """Return x on the device "cuda": itself, or a copy."""
+        """Return the tensor on the device "cuda": itself, or a copy."""
         ...
 
     def cummax(
         self, dim: builtins.int | None = None, *, out: Any = None, axis: Any = None
     ) -> Any:
-        """Return the (values, indices) of the largest up to each place along `dim`."""
+        """Return the cumulative maxima along `dim`, as (values, indices)."""
         ...
 
     def cummin(
         self, dim: builtins.int | None = None, *, out: Any = None, axis: Any = None
     ) -> Any:
-        """Return the (values, indices) of the smallest up to each place along `dim`."""
+        """Return the cumulative minima along `dim`, as (values, indices)."""
         ...
 
     def cumprod(
@@ -1006,7 +1006,7 @@ class TensorInterface(Generic[TensorT]):
         out: TensorT | None = None,
         axis: Any = None,
     ) -> TensorT:
-        """Return y_i = x_1 * ... * x_i along `dim`; of integers in int64."""
+        """Return the cumulative products y_i = x_1 * ... * x_i along `dim`."""
         ...
 
     def cumprod_(
@@ -1016,7 +1016,7 @@ class TensorInterface(Generic[TensorT]):
         dtype: DType | None = None,
         axis: Any = None,
     ) -> TensorT:
-        """Write `cumprod` of x into x; return x."""
+        """Apply `cumprod` to the tensor in place; return the tensor."""
         ...
 
     def cumsum(
@@ -1027,7 +1027,7 @@ class TensorInterface(Generic[TensorT]):
         out: TensorT | None = None,
         axis: Any = None,
     ) -> TensorT:
-        """Return y_i = x_1 + ... + x_i along `dim`; of integers in int64."""
+        """Return the cumulative sums y_i = x_1 + ... + x_i along `dim`."""
         ...
 
     def cumsum_(
@@ -1037,35 +1037,35 @@ class TensorInterface(Generic[TensorT]):
         dtype: DType | None = None,
         axis: Any = None,
     ) -> TensorT:
-        """Write `cumsum` of x into x; return x."""
+        """Apply `cumsum` to the tensor in place; return the tensor."""
         ...
 
     def deg2rad(self, *, out: TensorT | None = None) -> TensorT:
-        """Return angles given in degrees in radians."""
+        """Convert angles from degrees to radians: input * pi / 180."""
         ...
 
     def deg2rad_(self) -> TensorT:
-        """Write `deg2rad` of x into x; return x."""
+        """Apply `deg2rad` to the tensor in place; return the tensor."""
         ...
 
     def det(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the determinant of each matrix of `A` [..., n, n]."""
+        """Return the determinant of each matrix of `A`, of shape [..., n, n]."""
         ...
 
     def detach_(self) -> TensorT:
-        """Cut the history off."""
+        """Detach the tensor from its gradient history, in place; return the tensor."""
         ...
 
     def diag(
         self, diagonal: builtins.int = 0, *, out: TensorT | None = None
     ) -> TensorT:
-        """Return the matrix with a vector on its diagonal, or a matrix's diagonal."""
+        """Return a matrix with a vector on its diagonal, or the diagonal of a matrix."""
         ...
 
     def diag_embed(
         self, offset: builtins.int = 0, dim1: builtins.int = -2, dim2: builtins.int = -1
     ) -> TensorT:
-        """Return zeros with the last dimension of `input` on the diagonal of two others."""
+        """Return a tensor with the last dimension of `input` on a diagonal, 0 elsewhere."""
         ...
 
     def diagflat(self, offset: builtins.int = 0) -> TensorT:
@@ -1075,7 +1075,7 @@ class TensorInterface(Generic[TensorT]):
     def diagonal(
         self, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1
     ) -> TensorT:
-        """Return the diagonal of two dimensions as the last dimension: a view."""
+        """Return a view of a diagonal of two dimensions, as the last dimension."""
         ...
 
     def diagonal_scatter(
@@ -1085,7 +1085,7 @@ class TensorInterface(Generic[TensorT]):
         dim1: builtins.int = 0,
         dim2: builtins.int = 1,
     ) -> TensorT:
-        """Return a copy of `input` whose diagonal is `src`."""
+        """Return a copy of `input` in which `src` replaces a diagonal."""
         ...
 
     def diff(
@@ -1098,15 +1098,15 @@ class TensorInterface(Generic[TensorT]):
         out: TensorT | None = None,
         axis: Any = None,
     ) -> TensorT:
-        """Return x_{i+1} - x_i along `dim`, `n` times."""
+        """Return the differences x_{i+1} - x_i along `dim`, taken `n` times."""
         ...
 
     def digamma(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the derivative of log(Gamma(x)), NaN at -1, -2, ..., element by element."""
+        """Return the derivative of log(Gamma(x)), which is NaN at -1, -2, ..., element by element."""
         ...
 
     def digamma_(self) -> TensorT:
-        """Write `digamma` of x into x; return x."""
+        """Apply `digamma` to the tensor in place; return the tensor."""
         ...
 
     def dist(self, other: TensorT, p: builtins.float = 2) -> TensorT:
@@ -1120,11 +1120,11 @@ class TensorInterface(Generic[TensorT]):
         rounding_mode: builtins.str | None = None,
         out: TensorT | None = None,
     ) -> TensorT:
-        """Return input / other; "floor" or "trunc" rounds down or towards zero."""
+        """Return input / other, optionally rounded to an integer."""
         ...
 
     def div_(self, other: Any, *, rounding_mode: builtins.str | None = None) -> TensorT:
-        """Divide by `other`."""
+        """Divide the tensor by `other` in place; return the tensor."""
         ...
 
     def divide(
@@ -1134,21 +1134,21 @@ class TensorInterface(Generic[TensorT]):
         rounding_mode: builtins.str | None = None,
         out: TensorT | None = None,
     ) -> TensorT:
-        """Return input / other; "floor" or "trunc" rounds down or towards zero."""
+        """Return input / other, optionally rounded to an integer."""
         ...
 
     def divide_(
         self, other: Any, *, rounding_mode: builtins.str | None = None
     ) -> TensorT:
-        """Divide by `other`."""
+        """Divide the tensor by `other` in place; return the tensor."""
         ...
 
     def dot(self, tensor: TensorT, *, out: TensorT | None = None) -> TensorT:
-        """Return the sum of x_i y_i of two vectors."""
+        """Return the dot product of two vectors, the sum of x_i y_i."""
         ...
 
     def double(self) -> TensorT:
-        """Return x as float64."""
+        """Return the tensor converted to float64."""
         ...
 
     def dsplit(
@@ -1164,7 +1164,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def eq_(self, other: TensorT | builtins.float) -> TensorT:
-        """Write `eq` of x into x; return x."""
+        """Apply `eq` to the tensor in place; return the tensor."""
         ...
 
     def equal(self, other: TensorT) -> builtins.bool:
@@ -1172,27 +1172,27 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def erf(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the error function, element by element."""
+        """Return the error function of x, element by element."""
         ...
 
     def erf_(self) -> TensorT:
-        """Write `erf` of x into x; return x."""
+        """Apply `erf` to the tensor in place; return the tensor."""
         ...
 
     def erfc(self, *, out: TensorT | None = None) -> TensorT:
-        """Return 1 - erf(x), precise in the tail, element by element."""
+        """Return 1 - erf(x), accurate also where it is close to 0, element by element."""
         ...
 
     def erfc_(self) -> TensorT:
-        """Write `erfc` of x into x; return x."""
+        """Apply `erfc` to the tensor in place; return the tensor."""
         ...
 
     def erfinv(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the number whose erf is x: infinite at -1 and 1, NaN beyond, element by element."""
+        """Return the number whose error function is x: infinite at -1 and 1, NaN outside, element by element."""
         ...
 
     def erfinv_(self) -> TensorT:
-        """Write `erfinv` of x into x; return x."""
+        """Apply `erfinv` to the tensor in place; return the tensor."""
         ...
 
     def exp(self, *, out: TensorT | None = None) -> TensorT:
@@ -1204,11 +1204,11 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def exp2_(self) -> TensorT:
-        """Write `exp2` of x into x; return x."""
+        """Apply `exp2` to the tensor in place; return the tensor."""
         ...
 
     def exp_(self) -> TensorT:
-        """Write `exp` of x into x; return x."""
+        """Apply `exp` to the tensor in place; return the tensor."""
         ...
 
     def expand(self, *sizes: Any, size: Any = None) -> TensorT:
@@ -1216,43 +1216,43 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def expand_as(self, other: TensorT) -> TensorT:
-        """Return `input` repeated to the shape of `other`, without a copy."""
+        """Return `input` repeated to the shape of `other`, without copying."""
         ...
 
     def expm1(self, *, out: TensorT | None = None) -> TensorT:
-        """Return e^x - 1, precise near 0, element by element."""
+        """Return e^x - 1, accurate near x = 0, element by element."""
         ...
 
     def expm1_(self) -> TensorT:
-        """Write `expm1` of x into x; return x."""
+        """Apply `expm1` to the tensor in place; return the tensor."""
         ...
 
     def exponential_(
         self, lambd: builtins.float = 1.0, *, generator: Generator | None = None
     ) -> TensorT:
-        """Draw from the distribution of density lambd * exp(-lambd * x)."""
+        """Set every element to a draw with the density lambd * exp(-lambd * x)."""
         ...
 
     def fill_(self, value: Any) -> TensorT:
-        """Set every element to `value`."""
+        """Set every element to `value`, in place; return the tensor."""
         ...
 
     def fill_diagonal_(self, fill_value: Any, wrap: builtins.bool = False) -> TensorT:
-        """Write a number into the diagonal; with `wrap` again below it, where n + 1 end."""
+        """Write a number into the diagonal, in place; return x."""
         ...
 
     def fix(self, *, out: TensorT | None = None) -> TensorT:
-        """Return x rounded (trunc), element by element."""
+        """Return x rounded towards 0 to an integer, element by element."""
         ...
 
     def fix_(self) -> TensorT:
-        """Write `trunc` of x into x; return x."""
+        """Apply `trunc` to the tensor in place; return the tensor."""
         ...
 
     def flatten(
         self, start_dim: builtins.int = 0, end_dim: builtins.int = -1
     ) -> TensorT:
-        """Return `input` with the dimensions start_dim to end_dim merged."""
+        """Return `input` with the dimensions `start_dim` to `end_dim` merged into one."""
         ...
 
     def flip(self, *axes: Any, dims: Any = None) -> TensorT:
@@ -1268,25 +1268,25 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def float(self) -> TensorT:
-        """Return x as float32."""
+        """Return the tensor converted to float32."""
         ...
 
     def float_power(
         self, exponent: TensorT | builtins.float, *, out: TensorT | None = None
     ) -> TensorT:
-        """Return x to the power y, in float64."""
+        """Return x to the power y, computed in float64, element by element."""
         ...
 
     def float_power_(self, exponent: Any) -> TensorT:
-        """Write `float_power` of x, which is of float64, into x; return x."""
+        """Apply `float_power` to the float64 tensor in place; return the tensor."""
         ...
 
     def floor(self, *, out: TensorT | None = None) -> TensorT:
-        """Return x rounded (floor), element by element."""
+        """Return x rounded down to an integer, element by element."""
         ...
 
     def floor_(self) -> TensorT:
-        """Write `floor` of x into x; return x."""
+        """Apply `floor` to the tensor in place; return the tensor."""
         ...
 
     def floor_divide(
@@ -1296,7 +1296,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def floor_divide_(self, other: Any) -> TensorT:
-        """Write `floor_divide` of x into x; return x."""
+        """Apply `floor_divide` to the tensor in place; return the tensor."""
         ...
 
     def fmax(
@@ -1318,7 +1318,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def fmod_(self, other: Any) -> TensorT:
-        """Write `fmod` of x into x; return x."""
+        """Apply `fmod` to the tensor in place; return the tensor."""
         ...
 
     def frac(self, *, out: TensorT | None = None) -> TensorT:
@@ -1326,13 +1326,13 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def frac_(self) -> TensorT:
-        """Write `frac` of x into x; return x."""
+        """Apply `frac` to the tensor in place; return the tensor."""
         ...
 
     def frexp(
         self, *, out: builtins.tuple[TensorT, TensorT] | None = None
     ) -> tuple[TensorT, ...]:
-        """Return (mantissa, exponent): input = mantissa * 2^exponent, exactly."""
+        """Return (mantissa, exponent) with input = mantissa * 2^exponent, exactly."""
         ...
 
     def gather(
@@ -1344,15 +1344,15 @@ class TensorInterface(Generic[TensorT]):
         out: TensorT | None = None,
         axis: Any = None,
     ) -> TensorT:
-        """Return the elements of `input` that `index` names along `dim`."""
+        """Return elements of `input` selected by `index` along `dim`."""
         ...
 
     def gcd(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
-        """Return the greatest common divisor, 0 or more."""
+        """Return the greatest common divisor, which is never negative."""
         ...
 
     def gcd_(self, other: TensorT) -> TensorT:
-        """Write `gcd` of x into x; return x."""
+        """Apply `gcd` to the tensor in place; return the tensor."""
         ...
 
     def ge(
@@ -1362,26 +1362,26 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def ge_(self, other: TensorT | builtins.float) -> TensorT:
-        """Write `ge` of x into x; return x."""
+        """Apply `ge` to the tensor in place; return the tensor."""
         ...
 
     def geometric_(
         self, p: builtins.float, *, generator: Generator | None = None
     ) -> TensorT:
-        """Draw how many attempts it takes to succeed, each with probability `p`."""
+        """Set every element to a drawn number of trials until the first success."""
         ...
 
     def ger(self, vec2: TensorT, *, out: TensorT | None = None) -> TensorT:
-        """Return x_i y_j of two vectors, as a matrix."""
+        """Return the outer product of two vectors, the matrix of all x_i y_j."""
         ...
 
     def get_device(self) -> builtins.int:
-        """Return the number of the device; -1 is the CPU."""
+        """Return the number of the device; -1 stands for the CPU."""
         ...
 
     @property
     def grad_fn(self) -> Any:
-        """The node that made this tensor; None on leaves."""
+        """The graph node that produced this tensor; None for a leaf."""
         ...
 
     def greater(
@@ -1391,7 +1391,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def greater_(self, other: TensorT | builtins.float) -> TensorT:
-        """Write `gt` of x into x; return x."""
+        """Apply `gt` to the tensor in place; return the tensor."""
         ...
 
     def greater_equal(
@@ -1401,7 +1401,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def greater_equal_(self, other: TensorT | builtins.float) -> TensorT:
-        """Write `ge` of x into x; return x."""
+        """Apply `ge` to the tensor in place; return the tensor."""
         ...
 
     def gt(
@@ -1411,23 +1411,23 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def gt_(self, other: TensorT | builtins.float) -> TensorT:
-        """Write `gt` of x into x; return x."""
+        """Apply `gt` to the tensor in place; return the tensor."""
         ...
 
     def half(self) -> TensorT:
-        """Return x as float16."""
+        """Return the tensor converted to float16."""
         ...
 
     def hardshrink(self, lambd: builtins.float = 0.5) -> TensorT:
-        """Return input where abs(input) is above `lambd`, else 0."""
+        """Return `input` where abs(input) is above `lambd`, and 0 elsewhere."""
         ...
 
     def heaviside(self, values: TensorT, *, out: TensorT | None = None) -> TensorT:
-        """Return 0 where x is negative, 1 where it is positive, `values` where it is 0."""
+        """Return 0 where x is negative, 1 where it is positive, and `values` where it is 0."""
         ...
 
     def heaviside_(self, values: TensorT) -> TensorT:
-        """Write `heaviside` of x into x; return x."""
+        """Apply `heaviside` to the tensor in place; return the tensor."""
         ...
 
     def histc(
@@ -1460,11 +1460,11 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def hypot(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
-        """Return sqrt(x^2 + y^2), without overflow on the way."""
+        """Return sqrt(x^2 + y^2), computed without overflow of the squares."""
         ...
 
     def hypot_(self, other: TensorT) -> TensorT:
-        """Write `hypot` of x into x; return x."""
+        """Apply `hypot` to the tensor in place; return the tensor."""
         ...
 
     def i0(self, *, out: TensorT | None = None) -> TensorT:
@@ -1472,7 +1472,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def i0_(self) -> TensorT:
-        """Write `i0` of x into x; return x."""
+        """Apply `i0` to the tensor in place; return the tensor."""
         ...
 
     def igamma(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
@@ -1480,20 +1480,20 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def igamma_(self, other: TensorT) -> TensorT:
-        """Write `igamma` of x into x; return x."""
+        """Apply `igamma` to the tensor in place; return the tensor."""
         ...
 
     def igammac(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
-        """Return 1 - P(a, x), with P of `igamma`, precise where it is small."""
+        """Return 1 - P(a, x) with the P of `igamma`, accurate for small results, too."""
         ...
 
     def igammac_(self, other: TensorT) -> TensorT:
-        """Write `igammac` of x into x; return x."""
+        """Apply `igammac` to the tensor in place; return the tensor."""
         ...
 
     @property
     def imag(self) -> Any:
-        """Raise: a real number has no imaginary part to write into."""
+        """Raise an error, because real tensors have no imaginary part."""
         ...
 
     def index_add(
@@ -1518,7 +1518,7 @@ class TensorInterface(Generic[TensorT]):
         alpha: builtins.float = 1,
         axis: Any = None,
     ) -> TensorT:
-        """Add alpha * source at `index` along `dim`, in place; return x."""
+        """Add alpha * source at the positions `index` along `dim`, in place; return x."""
         ...
 
     def index_copy(
@@ -1541,7 +1541,7 @@ class TensorInterface(Generic[TensorT]):
         *,
         axis: Any = None,
     ) -> TensorT:
-        """Write `source` at `index` along `dim`, in place; return x."""
+        """Write `source` at the positions `index` along `dim`, in place; return x."""
         ...
 
     def index_fill(
@@ -1552,7 +1552,7 @@ class TensorInterface(Generic[TensorT]):
         *,
         axis: Any = None,
     ) -> TensorT:
-        """Return `input` with the number `value` at `index` along `dim`."""
+        """Return `input` with the number `value` at the positions `index` along `dim`."""
         ...
 
     def index_fill_(
@@ -1563,7 +1563,7 @@ class TensorInterface(Generic[TensorT]):
         *,
         axis: Any = None,
     ) -> TensorT:
-        """Write the number `value` at `index` along `dim`, in place; return x."""
+        """Write a number at the positions `index` along `dim`, in place; return x."""
         ...
 
     def index_put(
@@ -1572,7 +1572,7 @@ class TensorInterface(Generic[TensorT]):
         values: TensorT,
         accumulate: builtins.bool = False,
     ) -> TensorT:
-        """Return `input` with ``input[indices] = values``, or added with `accumulate`."""
+        """Return a copy of `input` with `values` at ``input[indices]``."""
         ...
 
     def index_put_(
@@ -1581,7 +1581,7 @@ class TensorInterface(Generic[TensorT]):
         values: TensorT,
         accumulate: builtins.bool = False,
     ) -> TensorT:
-        """Write ``x[indices] = values``, or add with `accumulate`, in place; return x."""
+        """Write or, with `accumulate`, add `values` at ``x[indices]`` in place; return x."""
         ...
 
     def index_reduce(
@@ -1595,7 +1595,7 @@ class TensorInterface(Generic[TensorT]):
         out: TensorT | None = None,
         axis: Any = None,
     ) -> TensorT:
-        """Return `input` with all slices of `source` for one place reduced to one there."""
+        """Return `input` with slices of `source` reduced into the positions `index`."""
         ...
 
     def index_reduce_(
@@ -1608,7 +1608,7 @@ class TensorInterface(Generic[TensorT]):
         include_self: builtins.bool = True,
         axis: Any = None,
     ) -> TensorT:
-        """Reduce all slices of `source` for one place to one there, in place; return x."""
+        """Reduce slices of `source` into the positions `index`, in place; return x."""
         ...
 
     def index_select(
@@ -1619,15 +1619,15 @@ class TensorInterface(Generic[TensorT]):
         out: TensorT | None = None,
         axis: Any = None,
     ) -> TensorT:
-        """Return the slices of `input` along `dim` that the 1-d `index` names."""
+        """Return the slices of `input` along `dim` that the vector `index` selects."""
         ...
 
     def inner(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
-        """Return the sums of products over the last dimension of both."""
+        """Return the sums of products over the last dimension of both tensors."""
         ...
 
     def int(self) -> TensorT:
-        """Return x as int32."""
+        """Return the tensor converted to int32."""
         ...
 
     def inverse(self, *, out: TensorT | None = None) -> TensorT:
@@ -1639,26 +1639,26 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def is_conj(self) -> builtins.bool:
-        """Return False: nothing waits to be conjugated."""
+        """Return False: no conjugation is ever pending."""
         ...
 
     @property
     def is_cpu(self) -> builtins.bool:
-        """Whether the array is on the CPU."""
+        """Whether the tensor is on the CPU."""
         ...
 
     @property
     def is_cuda(self) -> builtins.bool:
-        """Whether the array is on the device "cuda"."""
+        """Whether the tensor is on the device "cuda"."""
         ...
 
     def is_inference(self) -> builtins.bool:
-        """Return False: tensors made under `inference_mode` are like all others."""
+        """Return False: tensors made under `inference_mode` are ordinary tensors."""
         ...
 
     @property
     def is_meta(self) -> builtins.bool:
-        """Whether the tensor has no elements: it is on the device "meta"."""
+        """Whether the tensor is on the device "meta", which stores no elements."""
         ...
 
     is_mkldnn: builtins.bool
@@ -1666,35 +1666,35 @@ class TensorInterface(Generic[TensorT]):
     is_mps: builtins.bool
 
     def is_neg(self) -> builtins.bool:
-        """Return False: nothing waits to be negated."""
+        """Return False: no negation is ever pending."""
         ...
 
     is_nested: builtins.bool
 
     def is_nonzero(self) -> builtins.bool:
-        """Return whether the one element is not 0."""
+        """Return whether the only element is not 0."""
         ...
 
     def is_pinned(self) -> builtins.bool:
-        """Return whether x is in memory that a device copies fastest: `pin_memory`."""
+        """Return whether the memory is pinned, for the fastest copies to a device."""
         ...
 
     is_quantized: builtins.bool
 
     def is_same_size(self, other: TensorT) -> builtins.bool:
-        """Return whether two tensors have one shape."""
+        """Return whether two tensors have the same shape."""
         ...
 
     def is_set_to(self, tensor: TensorT) -> builtins.bool:
-        """Return whether two tensors are the same elements of one memory."""
+        """Return whether two tensors have the same memory, offset, sizes and strides."""
         ...
 
     def is_shared(self) -> builtins.bool:
-        """Return False: processes share memory through data loaders alone."""
+        """Return False: only data loaders share memory between processes."""
         ...
 
     def is_signed(self) -> builtins.bool:
-        """Return whether the dtype has negative values."""
+        """Return whether the dtype can hold negative values."""
         ...
 
     is_sparse: builtins.bool
@@ -1710,7 +1710,7 @@ class TensorInterface(Generic[TensorT]):
         atol: builtins.float = 1e-08,
         equal_nan: builtins.bool = False,
     ) -> TensorT:
-        """Return whether abs(input - other) <= atol + rtol abs(other), for each element."""
+        """Return whether abs(input - other) <= atol + rtol * abs(other), for each element."""
         ...
 
     def isfinite(self) -> TensorT:
@@ -1734,11 +1734,11 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def isreal(self) -> TensorT:
-        """Return True for each element."""
+        """Return True for each element, because all tensors are real."""
         ...
 
     def kron(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
-        """Return the Kronecker product: each element of x times all of y."""
+        """Return the Kronecker product: each element of `input` times all of `other`."""
         ...
 
     def kthvalue(
@@ -1751,17 +1751,17 @@ class TensorInterface(Generic[TensorT]):
         axis: Any = None,
         keepdims: Any = None,
     ) -> Any:
-        """Return the (values, indices) of the `k`-th smallest along `dim`, from 1 on."""
+        """Return the `k`-th smallest element along `dim`, as (values, indices)."""
         ...
 
     layout: Layout
 
     def lcm(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
-        """Return the least common multiple, 0 or more; 0 where one of both is 0."""
+        """Return the least common multiple; it is 0 where an operand is 0."""
         ...
 
     def lcm_(self, other: TensorT) -> TensorT:
-        """Write `lcm` of x into x; return x."""
+        """Apply `lcm` to the tensor in place; return the tensor."""
         ...
 
     def ldexp(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
@@ -1769,7 +1769,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def ldexp_(self, other: TensorT) -> TensorT:
-        """Write `ldexp` of x into x; return x."""
+        """Apply `ldexp` to the tensor in place; return the tensor."""
         ...
 
     def le(
@@ -1779,7 +1779,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def le_(self, other: TensorT | builtins.float) -> TensorT:
-        """Write `le` of x into x; return x."""
+        """Apply `le` to the tensor in place; return the tensor."""
         ...
 
     def lerp(
@@ -1789,11 +1789,11 @@ class TensorInterface(Generic[TensorT]):
         *,
         out: TensorT | None = None,
     ) -> TensorT:
-        """Return input + weight * (end - input): on the way from `input` to `end`."""
+        """Return input + weight * (end - input), the linear interpolation."""
         ...
 
     def lerp_(self, end: TensorT, weight: TensorT | builtins.float) -> TensorT:
-        """Write `lerp` of x into x; return x."""
+        """Apply `lerp` to the tensor in place; return the tensor."""
         ...
 
     def less(
@@ -1803,7 +1803,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def less_(self, other: TensorT | builtins.float) -> TensorT:
-        """Write `lt` of x into x; return x."""
+        """Apply `lt` to the tensor in place; return the tensor."""
         ...
 
     def less_equal(
@@ -1813,47 +1813,47 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def less_equal_(self, other: TensorT | builtins.float) -> TensorT:
-        """Write `le` of x into x; return x."""
+        """Apply `le` to the tensor in place; return the tensor."""
         ...
 
     def lgamma(self, *, out: TensorT | None = None) -> TensorT:
-        """Return log(abs(Gamma(x))), infinite at 0, -1, -2, ..., element by element."""
+        """Return log(abs(Gamma(x))), which is infinite at 0, -1, -2, ..., element by element."""
         ...
 
     def lgamma_(self) -> TensorT:
-        """Write `lgamma` of x into x; return x."""
+        """Apply `lgamma` to the tensor in place; return the tensor."""
         ...
 
     def log(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the natural logarithm, element by element."""
+        """Return the natural logarithm of x, element by element."""
         ...
 
     def log10(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the logarithm to base 10, element by element."""
+        """Return the logarithm of x to base 10, element by element."""
         ...
 
     def log10_(self) -> TensorT:
-        """Write `log10` of x into x; return x."""
+        """Apply `log10` to the tensor in place; return the tensor."""
         ...
 
     def log1p(self, *, out: TensorT | None = None) -> TensorT:
-        """Return log(1 + x), precise near 0, element by element."""
+        """Return log(1 + x), accurate near x = 0, element by element."""
         ...
 
     def log1p_(self) -> TensorT:
-        """Write `log1p` of x into x; return x."""
+        """Apply `log1p` to the tensor in place; return the tensor."""
         ...
 
     def log2(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the logarithm to base 2, element by element."""
+        """Return the logarithm of x to base 2, element by element."""
         ...
 
     def log2_(self) -> TensorT:
-        """Write `log2` of x into x; return x."""
+        """Apply `log2` to the tensor in place; return the tensor."""
         ...
 
     def log_(self) -> TensorT:
-        """Write `log` of x into x; return x."""
+        """Apply `log` to the tensor in place; return the tensor."""
         ...
 
     def log_normal_(
@@ -1863,7 +1863,7 @@ class TensorInterface(Generic[TensorT]):
         *,
         generator: Generator | None = None,
     ) -> TensorT:
-        """Draw numbers whose logarithms are normal, of `mean` and `std`."""
+        """Set every element to exp(n), with n drawn from a normal distribution."""
         ...
 
     def log_softmax(
@@ -1878,11 +1878,11 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def logaddexp(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
-        """Return log(e^x + e^y), the larger one taken out."""
+        """Return log(e^x + e^y), computed without overflow."""
         ...
 
     def logaddexp2(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
-        """Return log2(2^x + 2^y), the larger one taken out."""
+        """Return log2(2^x + 2^y), computed without overflow."""
         ...
 
     def logcumsumexp(
@@ -1892,19 +1892,19 @@ class TensorInterface(Generic[TensorT]):
         out: TensorT | None = None,
         axis: Any = None,
     ) -> TensorT:
-        """Return log(exp(x_1) + ... + exp(x_i)) along `dim`, the larger one taken out."""
+        """Return log(exp(x_1) + ... + exp(x_i)) along `dim`, computed without overflow."""
         ...
 
     def logdet(self) -> TensorT:
-        """Return log(det) of each matrix: NaN where the determinant is negative."""
+        """Return the logarithm of the determinant of each matrix."""
         ...
 
     def logical_and(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
-        """Return whether both are non-zero, element by element."""
+        """Return whether both operands are non-zero, element by element."""
         ...
 
     def logical_and_(self, other: TensorT) -> TensorT:
-        """Write `logical_and` of x into x; return x."""
+        """Apply `logical_and` to the tensor in place; return the tensor."""
         ...
 
     def logical_not(self, *, out: TensorT | None = None) -> TensorT:
@@ -1912,33 +1912,33 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def logical_not_(self) -> TensorT:
-        """Write `logical_not` of x into x; return x."""
+        """Apply `logical_not` to the tensor in place; return the tensor."""
         ...
 
     def logical_or(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
-        """Return whether either is non-zero, element by element."""
+        """Return whether at least one operand is non-zero, element by element."""
         ...
 
     def logical_or_(self, other: TensorT) -> TensorT:
-        """Write `logical_or` of x into x; return x."""
+        """Apply `logical_or` to the tensor in place; return the tensor."""
         ...
 
     def logical_xor(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
-        """Return whether exactly one is non-zero, element by element."""
+        """Return whether exactly one operand is non-zero, element by element."""
         ...
 
     def logical_xor_(self, other: TensorT) -> TensorT:
-        """Write `logical_xor` of x into x; return x."""
+        """Apply `logical_xor` to the tensor in place; return the tensor."""
         ...
 
     def logit(
         self, eps: builtins.float | None = None, *, out: TensorT | None = None
     ) -> TensorT:
-        """Return log(x / (1 - x)), the inverse of sigmoid; x is limited to [eps, 1 - eps]."""
+        """Return log(x / (1 - x)), the inverse of sigmoid, element by element."""
         ...
 
     def logit_(self, eps: builtins.float | None = None) -> TensorT:
-        """Write `logit` of x into x; return x."""
+        """Apply `logit` to the tensor in place; return the tensor."""
         ...
 
     def logsumexp(
@@ -1950,11 +1950,11 @@ class TensorInterface(Generic[TensorT]):
         axis: Any = None,
         keepdims: Any = None,
     ) -> TensorT:
-        """Return log(sum(exp(input))) over `dim`, shifted by the maximum."""
+        """Return log(sum(exp(input))) over `dim`, computed without overflow."""
         ...
 
     def long(self) -> TensorT:
-        """Return x as int64."""
+        """Return the tensor converted to int64."""
         ...
 
     def lt(
@@ -1964,7 +1964,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def lt_(self, other: TensorT | builtins.float) -> TensorT:
-        """Write `lt` of x into x; return x."""
+        """Apply `lt` to the tensor in place; return the tensor."""
         ...
 
     def lu(
@@ -1973,55 +1973,55 @@ class TensorInterface(Generic[TensorT]):
         get_infos: builtins.bool = False,
         out: builtins.tuple[TensorT, ...] | None = None,
     ) -> Any:
-        """Return LU factors in one matrix, and pivots; with `get_infos` codes as well."""
+        """Return LU factors in one matrix and their pivots, as `linalg.lu_factor` does."""
         ...
 
     def lu_solve(
         self, LU_data: TensorT, LU_pivots: TensorT, *, out: TensorT | None = None
     ) -> TensorT:
-        """Return the X with A X = b; the older form of `linalg.lu_solve`."""
+        """Return the solution X of A X = b; the older form of `linalg.lu_solve`."""
         ...
 
     @property
     def mH(self) -> TensorT:
-        """The last two dimensions exchanged, the numbers being real: a view."""
+        """A view with the last two dimensions exchanged; all tensors are real."""
         ...
 
     @property
     def mT(self) -> TensorT:
-        """The last two dimensions exchanged: a view."""
+        """A view with the last two dimensions exchanged: the matrix transposes."""
         ...
 
     def masked_fill(self, mask: TensorT, value: Any) -> TensorT:
-        """Return `input` with the number `value` where `mask` holds; shapes broadcast."""
+        """Return `input` with the number `value` at the elements where `mask` is True."""
         ...
 
     def masked_fill_(self, mask: TensorT, value: Any) -> TensorT:
-        """Write a number where `mask` holds."""
+        """Write a number at the elements where `mask` is True, in place; return x."""
         ...
 
     def masked_scatter(self, mask: TensorT, source: TensorT) -> TensorT:
-        """Return `input` with the elements of `source`, in order, where `mask` holds."""
+        """Return `input` with the elements of `source`, in order, where `mask` is True."""
         ...
 
     def masked_scatter_(self, mask: TensorT, source: TensorT) -> TensorT:
-        """Write `masked_scatter` of x into x; return x."""
+        """Apply `masked_scatter` to the tensor in place; return the tensor."""
         ...
 
     def masked_select(self, mask: TensorT, *, out: TensorT | None = None) -> TensorT:
-        """Return the elements at which `mask` holds, as a 1-d tensor."""
+        """Return the elements at which `mask` is True, as a 1-d tensor."""
         ...
 
     def matmul(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
-        """Return the matrix product; leading dimensions are batches and broadcast."""
+        """Return the matrix product; leading dimensions are broadcast as batches."""
         ...
 
     def matrix_exp(self) -> TensorT:
-        """Return I + A + A^2 / 2! + A^3 / 3! + ... of each matrix of `A` [..., n, n]."""
+        """Return the matrix exponential I + A + A^2 / 2! + A^3 / 3! + ..."""
         ...
 
     def matrix_power(self, n: builtins.int, *, out: TensorT | None = None) -> TensorT:
-        """Return A @ A @ ... of `n` factors; of the inverse where `n` is negative."""
+        """Return the product of `n` factors A; for a negative `n`, of the inverse."""
         ...
 
     def max(
@@ -2033,7 +2033,7 @@ class TensorInterface(Generic[TensorT]):
         axis: Any = None,
         keepdims: Any = None,
     ) -> Any:
-        """Return the largest element; with `dim`, (values, indices) along it."""
+        """Return the largest element or, with `dim`, the named tuple (values, indices)."""
         ...
 
     def maximum(
@@ -2064,7 +2064,7 @@ class TensorInterface(Generic[TensorT]):
         axis: Any = None,
         keepdims: Any = None,
     ) -> Any:
-        """Return the median, the lower of two; with `dim`, (values, indices) along it."""
+        """Return the median; with `dim`, the named tuple (values, indices)."""
         ...
 
     def min(
@@ -2076,7 +2076,7 @@ class TensorInterface(Generic[TensorT]):
         axis: Any = None,
         keepdims: Any = None,
     ) -> Any:
-        """Return the smallest element; with `dim`, (values, indices) along it."""
+        """Return the smallest element or, with `dim`, the named tuple (values, indices)."""
         ...
 
     def minimum(
@@ -2098,7 +2098,7 @@ class TensorInterface(Generic[TensorT]):
         axis: Any = None,
         keepdims: Any = None,
     ) -> Any:
-        """Return the (values, indices) of the most frequent elements along `dim`."""
+        """Return the most frequent elements along `dim`, as (values, indices)."""
         ...
 
     def moveaxis(
@@ -2106,7 +2106,7 @@ class TensorInterface(Generic[TensorT]):
         source: builtins.int | Sequence[builtins.int],
         destination: builtins.int | Sequence[builtins.int],
     ) -> TensorT:
-        """Return `input` with dimensions moved, the others in their order: a view."""
+        """Return a view of `input` with some dimensions moved; the others keep their order."""
         ...
 
     def movedim(
@@ -2114,7 +2114,7 @@ class TensorInterface(Generic[TensorT]):
         source: builtins.int | Sequence[builtins.int],
         destination: builtins.int | Sequence[builtins.int],
     ) -> TensorT:
-        """Return `input` with dimensions moved, the others in their order: a view."""
+        """Return a view of `input` with some dimensions moved; the others keep their order."""
         ...
 
     def msort(self, *, out: TensorT | None = None) -> TensorT:
@@ -2128,7 +2128,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def mul_(self, other: Any) -> TensorT:
-        """Write `mul` of x into x; return x."""
+        """Apply `mul` to the tensor in place; return the tensor."""
         ...
 
     def multinomial(
@@ -2149,7 +2149,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def multiply_(self, other: Any) -> TensorT:
-        """Write `mul` of x into x; return x."""
+        """Apply `mul` to the tensor in place; return the tensor."""
         ...
 
     def mv(self, vec: TensorT, *, out: TensorT | None = None) -> TensorT:
@@ -2161,7 +2161,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def mvlgamma_(self, p: builtins.int) -> TensorT:
-        """Write `mvlgamma` of x into x; return x."""
+        """Apply `mvlgamma` to the tensor in place; return the tensor."""
         ...
 
     def nan_to_num(
@@ -2172,7 +2172,7 @@ class TensorInterface(Generic[TensorT]):
         *,
         out: TensorT | None = None,
     ) -> TensorT:
-        """Return x with NaN, infinity and -infinity replaced."""
+        """Return `input` with NaN, infinity and -infinity replaced by numbers."""
         ...
 
     def nan_to_num_(
@@ -2181,7 +2181,7 @@ class TensorInterface(Generic[TensorT]):
         posinf: builtins.float | None = None,
         neginf: builtins.float | None = None,
     ) -> TensorT:
-        """Write `nan_to_num` of x into x; return x."""
+        """Apply `nan_to_num` to the tensor in place; return the tensor."""
         ...
 
     def nanmean(
@@ -2194,7 +2194,7 @@ class TensorInterface(Generic[TensorT]):
         axis: Any = None,
         keepdims: Any = None,
     ) -> TensorT:
-        """Return the mean over `dim` without NaN."""
+        """Return the mean over `dim` of the elements that are not NaN."""
         ...
 
     def nanmedian(
@@ -2206,7 +2206,7 @@ class TensorInterface(Generic[TensorT]):
         axis: Any = None,
         keepdims: Any = None,
     ) -> Any:
-        """Return the median without NaN; with `dim`, (values, indices) along it."""
+        """Return the median of the elements that are not NaN; see `median`."""
         ...
 
     def nanquantile(
@@ -2220,7 +2220,7 @@ class TensorInterface(Generic[TensorT]):
         axis: Any = None,
         keepdims: Any = None,
     ) -> TensorT:
-        """Return the `quantile` without NaN."""
+        """Return the `q`-quantiles of the elements that are not NaN; see `quantile`."""
         ...
 
     def nansum(
@@ -2244,7 +2244,7 @@ class TensorInterface(Generic[TensorT]):
         *,
         axis: Any = None,
     ) -> TensorT:
-        """Return `length` slices along `dim` from number `start` on: a view."""
+        """Return a view of `length` slices along `dim`, from index `start` on."""
         ...
 
     def narrow_copy(
@@ -2269,7 +2269,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def ne_(self, other: TensorT | builtins.float) -> TensorT:
-        """Write `ne` of x into x; return x."""
+        """Apply `ne` to the tensor in place; return the tensor."""
         ...
 
     def neg(self, *, out: TensorT | None = None) -> TensorT:
@@ -2277,7 +2277,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def neg_(self) -> TensorT:
-        """Write `neg` of x into x; return x."""
+        """Apply `neg` to the tensor in place; return the tensor."""
         ...
 
     def negative(self, *, out: TensorT | None = None) -> TensorT:
@@ -2285,7 +2285,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def negative_(self) -> TensorT:
-        """Write `neg` of x into x; return x."""
+        """Apply `neg` to the tensor in place; return the tensor."""
         ...
 
     def nelement(self) -> builtins.int:
@@ -2293,7 +2293,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def new(self, *data: Any, device: builtins.str | Device | None = None) -> TensorT:
-        """Return a tensor of the dtype of x: of sizes, or a copy of data."""
+        """Return a tensor of this dtype: with given sizes, or with a copy of data."""
         ...
 
     def new_empty(
@@ -2306,7 +2306,7 @@ class TensorInterface(Generic[TensorT]):
         layout: Any = None,
         pin_memory: builtins.bool | None = False,
     ) -> TensorT:
-        """Return a tensor of the dtype of x, its values undefined."""
+        """Return a tensor with the dtype of this tensor, whose elements are undefined."""
         ...
 
     def new_empty_strided(
@@ -2317,7 +2317,7 @@ class TensorInterface(Generic[TensorT]):
         device: builtins.str | Device | None = None,
         requires_grad: builtins.bool = False,
     ) -> TensorT:
-        """Return a tensor of undefined elements with given steps, of x's dtype."""
+        """Return a tensor of this dtype with given strides and undefined elements."""
         ...
 
     def new_full(
@@ -2331,7 +2331,7 @@ class TensorInterface(Generic[TensorT]):
         layout: Any = None,
         pin_memory: builtins.bool | None = False,
     ) -> TensorT:
-        """Return a tensor of the dtype of x, filled with one number."""
+        """Return a tensor with the dtype of this tensor, filled with one number."""
         ...
 
     def new_ones(
@@ -2344,7 +2344,7 @@ class TensorInterface(Generic[TensorT]):
         layout: Any = None,
         pin_memory: builtins.bool | None = False,
     ) -> TensorT:
-        """Return ones of the dtype of x."""
+        """Return a tensor of ones with the dtype of this tensor."""
         ...
 
     def new_tensor(
@@ -2355,7 +2355,7 @@ class TensorInterface(Generic[TensorT]):
         device: builtins.str | Device | None = None,
         requires_grad: builtins.bool | None = False,
     ) -> TensorT:
-        """Return a copy of numbers, lists or an array, of the dtype of x."""
+        """Return a copy of numbers, lists or an array, with the dtype of this tensor."""
         ...
 
     def new_zeros(
@@ -2368,21 +2368,21 @@ class TensorInterface(Generic[TensorT]):
         layout: Any = None,
         pin_memory: builtins.bool | None = False,
     ) -> TensorT:
-        """Return zeros of the dtype of x."""
+        """Return a tensor of zeros with the dtype of this tensor."""
         ...
 
     def nextafter(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
-        """Return the floating-point number next to x, towards y; x where both are equal."""
+        """Return the floating-point number that follows x in the direction of y."""
         ...
 
     def nextafter_(self, other: TensorT) -> TensorT:
-        """Write `nextafter` of x into x; return x."""
+        """Apply `nextafter` to the tensor in place; return the tensor."""
         ...
 
     def nonzero(
         self, *, as_tuple: builtins.bool = False, out: TensorT | None = None
     ) -> TensorT | builtins.tuple[TensorT, ...]:
-        """Return the positions of non-zero elements, [n, ndim], in row-major order."""
+        """Return the positions of the non-zero elements, in row-major order."""
         ...
 
     def norm(
@@ -2394,13 +2394,13 @@ class TensorInterface(Generic[TensorT]):
         *,
         out: TensorT | None = None,
     ) -> TensorT:
-        """Return (sum abs(x_i)^p)^(1 / p) over `dim`; "fro" is 2."""
+        """Return (sum abs(x_i)^p)^(1 / p) over `dim`; "fro" means p = 2."""
         ...
 
     def normal_(
         self, mean: Any = 0.0, std: Any = 1.0, *, generator: Any = None
     ) -> TensorT:
-        """Draw every element from a normal distribution."""
+        """Set every element to a number drawn from a normal distribution."""
         ...
 
     def not_equal(
@@ -2410,11 +2410,11 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def not_equal_(self, other: TensorT | builtins.float) -> TensorT:
-        """Write `ne` of x into x; return x."""
+        """Apply `ne` to the tensor in place; return the tensor."""
         ...
 
     def outer(self, vec2: TensorT, *, out: TensorT | None = None) -> TensorT:
-        """Return x_i y_j of two vectors, as a matrix."""
+        """Return the outer product of two vectors, the matrix of all x_i y_j."""
         ...
 
     def permute(self, *sizes: Any, dims: Any = None) -> TensorT:
@@ -2422,7 +2422,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def pin_memory(self) -> TensorT:
-        """Return a copy of x from which a device copies fastest; without one, x itself."""
+        """Return a copy in pinned memory; without another device, the tensor itself."""
         ...
 
     def pinverse(self, rcond: builtins.float = 1e-15) -> TensorT:
@@ -2434,25 +2434,25 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def polygamma_(self, n: builtins.int) -> TensorT:
-        """Write `polygamma` of x into x; return x."""
+        """Apply `polygamma` to the tensor in place; return the tensor."""
         ...
 
     def positive(self) -> TensorT:
-        """Return `input` itself; of booleans, an error."""
+        """Return `input` itself; boolean tensors raise an error."""
         ...
 
     def pow(
         self, exponent: TensorT | builtins.float, *, out: TensorT | None = None
     ) -> TensorT:
-        """Return x to the power y, element by element; shapes broadcast."""
+        """Return x to the power y, element by element; shapes are broadcast."""
         ...
 
     def pow_(self, exponent: TensorT | builtins.float) -> TensorT:
-        """Write `pow` of x into x; return x."""
+        """Apply `pow` to the tensor in place; return the tensor."""
         ...
 
     def prelu(self, weight: TensorT) -> TensorT:
-        """Return input where it is above 0, else weight * input."""
+        """Return `input` where it is above 0, and weight * input elsewhere."""
         ...
 
     def prod(
@@ -2471,13 +2471,13 @@ class TensorInterface(Generic[TensorT]):
     def put(
         self, index: TensorT, source: TensorT, accumulate: builtins.bool = False
     ) -> TensorT:
-        """Return `input` with `source` at, or added to, places of it flattened."""
+        """Return a copy of `input` with `source` at positions of the flattened tensor."""
         ...
 
     def put_(
         self, index: TensorT, source: TensorT, accumulate: builtins.bool = False
     ) -> TensorT:
-        """Write, or add, `source` at places of x flattened, in place; return x."""
+        """Write or add `source` at positions of the flattened x, in place; return x."""
         ...
 
     def qr(
@@ -2500,15 +2500,15 @@ class TensorInterface(Generic[TensorT]):
         axis: Any = None,
         keepdims: Any = None,
     ) -> TensorT:
-        """Return the value below which a share `q` of the elements along `dim` is."""
+        """Return the `q`-quantiles of the elements along `dim`."""
         ...
 
     def rad2deg(self, *, out: TensorT | None = None) -> TensorT:
-        """Return angles given in radians in degrees."""
+        """Convert angles from radians to degrees: input * 180 / pi."""
         ...
 
     def rad2deg_(self) -> TensorT:
-        """Write `rad2deg` of x into x; return x."""
+        """Apply `rad2deg` to the tensor in place; return the tensor."""
         ...
 
     def random_(
@@ -2518,16 +2518,16 @@ class TensorInterface(Generic[TensorT]):
         *,
         generator: Generator | None = None,
     ) -> TensorT:
-        """Draw integers from `low` to ``high - 1``; ``random_(high)`` from 0 on."""
+        """Set every element to an integer drawn from `low` to ``high - 1``."""
         ...
 
     def ravel(self) -> TensorT:
-        """Return `input` with one dimension."""
+        """Return `input` flattened to one dimension."""
         ...
 
     @property
     def real(self) -> TensorT:
-        """The tensor itself: its numbers are real."""
+        """The tensor itself, because all tensors are real."""
         ...
 
     def reciprocal(self, *, out: TensorT | None = None) -> TensorT:
@@ -2535,7 +2535,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def reciprocal_(self) -> TensorT:
-        """Write `reciprocal` of x into x; return x."""
+        """Apply `reciprocal` to the tensor in place; return the tensor."""
         ...
 
     def relu(self, *, out: TensorT | None = None) -> TensorT:
@@ -2543,7 +2543,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def relu_(self) -> TensorT:
-        """Write `relu` of x into x; return x."""
+        """Apply `relu` to the tensor in place; return the tensor."""
         ...
 
     def remainder(
@@ -2553,7 +2553,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def remainder_(self, other: Any) -> TensorT:
-        """Write `remainder` of x into x; return x."""
+        """Apply `remainder` to the tensor in place; return the tensor."""
         ...
 
     def renorm(
@@ -2565,7 +2565,7 @@ class TensorInterface(Generic[TensorT]):
         out: TensorT | None = None,
         axis: Any = None,
     ) -> TensorT:
-        """Return `input` with every slice along `dim` scaled down to the norm `maxnorm`."""
+        """Return `input` with each slice along `dim` scaled down to norm `maxnorm`."""
         ...
 
     def renorm_(
@@ -2576,11 +2576,11 @@ class TensorInterface(Generic[TensorT]):
         *,
         axis: Any = None,
     ) -> TensorT:
-        """Write `renorm` of x into x; return x."""
+        """Apply `renorm` to the tensor in place; return the tensor."""
         ...
 
     def repeat(self, *sizes: Any, repeats: Any = None) -> TensorT:
-        """Return copies of `input` side by side: repeats[i] along dimension i."""
+        """Return `input` repeated `repeats[i]` times along each dimension i."""
         ...
 
     def repeat_interleave(
@@ -2591,7 +2591,7 @@ class TensorInterface(Generic[TensorT]):
         output_size: builtins.int | None = None,
         axis: Any = None,
     ) -> TensorT:
-        """Return each element repeated, one after the other."""
+        """Return each element, or each slice along `dim`, repeated in place."""
         ...
 
     def reshape(self, *sizes: Any, shape: Any = None) -> TensorT:
@@ -2603,21 +2603,21 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def resize_(self, *sizes: Any, memory_format: Any = None) -> TensorT:
-        """Give x a size, in place; return x."""
+        """Change the shape of this tensor in place; return the tensor."""
         ...
 
     def resize_as_(
         self, the_template: TensorT, *, memory_format: Any = None
     ) -> TensorT:
-        """Give x the size of another tensor, in place; return x."""
+        """Give this tensor the shape of another one, in place; return the tensor."""
         ...
 
     def resolve_conj(self) -> TensorT:
-        """Return `input` itself: nothing waits to be conjugated."""
+        """Return `input` itself, because all tensors are real."""
         ...
 
     def resolve_neg(self) -> TensorT:
-        """Return `input` itself: nothing waits to be negated."""
+        """Return `input` itself: no negation is ever pending."""
         ...
 
     def roll(
@@ -2625,23 +2625,23 @@ class TensorInterface(Generic[TensorT]):
         shifts: builtins.int | Sequence[builtins.int] | None,
         dims: builtins.int | Sequence[builtins.int] | None = None,
     ) -> TensorT:
-        """Return `input` rotated along dimensions."""
+        """Return `input` with its elements moved along dimensions, in a circle."""
         ...
 
     def rot90(
         self, k: builtins.int = 1, dims: Sequence[builtins.int] = (0, 1)
     ) -> TensorT:
-        """Return `input` turned `k` times by 90 degrees, from dims[0] towards dims[1]."""
+        """Return `input` rotated `k` times by 90 degrees, from dims[0] towards dims[1]."""
         ...
 
     def round(
         self, *, decimals: builtins.int = 0, out: TensorT | None = None
     ) -> TensorT:
-        """Return `input` rounded to the nearest, ties to even, at a number of digits."""
+        """Return `input` rounded to `decimals` digits; halves go to the even neighbour."""
         ...
 
     def round_(self, *, decimals: builtins.int = 0) -> TensorT:
-        """Write `round` of x into x; return x."""
+        """Apply `round` to the tensor in place; return the tensor."""
         ...
 
     def rsqrt(self, *, out: TensorT | None = None) -> TensorT:
@@ -2649,7 +2649,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def rsqrt_(self) -> TensorT:
-        """Write `rsqrt` of x into x; return x."""
+        """Apply `rsqrt` to the tensor in place; return the tensor."""
         ...
 
     def scatter(
@@ -2663,7 +2663,7 @@ class TensorInterface(Generic[TensorT]):
         out: TensorT | None = None,
         axis: Any = None,
     ) -> TensorT:
-        """Return `input` with `src` written where `index` says along `dim`."""
+        """Return `input` with `src` written at the positions `index` along `dim`."""
         ...
 
     def scatter_(
@@ -2676,7 +2676,7 @@ class TensorInterface(Generic[TensorT]):
         reduce: builtins.str | None = None,
         axis: Any = None,
     ) -> TensorT:
-        """Write `src`, or the number `value`, where `index` says, in place; return x."""
+        """Write `src` or `value` at the positions `index` along `dim`, in place; return x."""
         ...
 
     def scatter_add(
@@ -2688,7 +2688,7 @@ class TensorInterface(Generic[TensorT]):
         out: TensorT | None = None,
         axis: Any = None,
     ) -> TensorT:
-        """Return `input` with `src` added where `index` says along `dim`."""
+        """Return `input` with `src` added at the positions `index` along `dim`."""
         ...
 
     def scatter_add_(
@@ -2699,7 +2699,7 @@ class TensorInterface(Generic[TensorT]):
         *,
         axis: Any = None,
     ) -> TensorT:
-        """Add `src` where `index` says along `dim`, in place; return x."""
+        """Add `src` at the positions `index` along `dim`, in place; return x."""
         ...
 
     def scatter_reduce(
@@ -2713,7 +2713,7 @@ class TensorInterface(Generic[TensorT]):
         out: TensorT | None = None,
         axis: Any = None,
     ) -> TensorT:
-        """Return `input` with all of `src` for one place reduced to one value there."""
+        """Return `input` with elements of `src` reduced into the positions `index`."""
         ...
 
     def scatter_reduce_(
@@ -2726,7 +2726,7 @@ class TensorInterface(Generic[TensorT]):
         include_self: builtins.bool = True,
         axis: Any = None,
     ) -> TensorT:
-        """Reduce all of `src` for one place to one value there, in place; return x."""
+        """Reduce elements of `src` into the positions `index`, in place; return x."""
         ...
 
     def select(
@@ -2736,7 +2736,7 @@ class TensorInterface(Generic[TensorT]):
         *,
         axis: Any = None,
     ) -> TensorT:
-        """Return the slice number `index` along `dim`, without that dimension: a view."""
+        """Return a view of slice `index` along `dim`, without that dimension."""
         ...
 
     def select_scatter(
@@ -2747,7 +2747,7 @@ class TensorInterface(Generic[TensorT]):
         *,
         axis: Any = None,
     ) -> TensorT:
-        """Return a copy of `input` whose slice number `index` along `dim` is `src`."""
+        """Return a copy of `input` in which `src` replaces slice `index` along `dim`."""
         ...
 
     def set_(
@@ -2757,23 +2757,23 @@ class TensorInterface(Generic[TensorT]):
         size: Any = None,
         stride: Any = None,
     ) -> TensorT:
-        """Let x be the elements of other memory from now on; return x."""
+        """Make this tensor use the memory of `source`; return the tensor."""
         ...
 
     def sgn(self, *, out: TensorT | None = None) -> TensorT:
-        """Return 1, 0 or -1 as x is positive, 0 or negative, element by element."""
+        """Return 1 where x is positive, 0 where it is 0, -1 where it is negative, element by element."""
         ...
 
     def sgn_(self) -> TensorT:
-        """Write `sign` of x into x; return x."""
+        """Apply `sign` to the tensor in place; return the tensor."""
         ...
 
     def share_memory_(self) -> TensorT:
-        """Return x itself."""
+        """Return the tensor itself; it has no effect."""
         ...
 
     def short(self) -> TensorT:
-        """Return x as int16."""
+        """Return the tensor converted to int16."""
         ...
 
     def sigmoid(self, *, out: TensorT | None = None) -> TensorT:
@@ -2781,43 +2781,43 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def sigmoid_(self) -> TensorT:
-        """Write `sigmoid` of x into x; return x."""
+        """Apply `sigmoid` to the tensor in place; return the tensor."""
         ...
 
     def sign(self, *, out: TensorT | None = None) -> TensorT:
-        """Return 1, 0 or -1 as x is positive, 0 or negative, element by element."""
+        """Return 1 where x is positive, 0 where it is 0, -1 where it is negative, element by element."""
         ...
 
     def sign_(self) -> TensorT:
-        """Write `sign` of x into x; return x."""
+        """Apply `sign` to the tensor in place; return the tensor."""
         ...
 
     def signbit(self, *, out: TensorT | None = None) -> TensorT:
-        """Return whether x is negative; -0.0 is, too."""
+        """Return whether the sign bit is set: x is negative, or it is -0.0."""
         ...
 
     def sin(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the sine, element by element."""
+        """Return the sine of x, an angle in radians, element by element."""
         ...
 
     def sin_(self) -> TensorT:
-        """Write `sin` of x into x; return x."""
+        """Apply `sin` to the tensor in place; return the tensor."""
         ...
 
     def sinc(self, *, out: TensorT | None = None) -> TensorT:
-        """Return sin(pi x) / (pi x), which is 1 at 0, element by element."""
+        """Return sin(pi x) / (pi x), which is 1 where x is 0, element by element."""
         ...
 
     def sinc_(self) -> TensorT:
-        """Write `sinc` of x into x; return x."""
+        """Apply `sinc` to the tensor in place; return the tensor."""
         ...
 
     def sinh(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the hyperbolic sine, element by element."""
+        """Return the hyperbolic sine of x, element by element."""
         ...
 
     def sinh_(self) -> TensorT:
-        """Write `sinh` of x into x; return x."""
+        """Apply `sinh` to the tensor in place; return the tensor."""
         ...
 
     def slice_scatter(
@@ -2830,11 +2830,11 @@ class TensorInterface(Generic[TensorT]):
         *,
         axis: Any = None,
     ) -> TensorT:
-        """Return a copy of `input` whose slices ``start:end:step`` along `dim` are `src`."""
+        """Return a copy of `input` where `src` replaces slices ``start:end:step``."""
         ...
 
     def slogdet(self, *, out: builtins.tuple[TensorT, TensorT] | None = None) -> Any:
-        """Return the sign of the determinant and the log of its size: 0 and -inf at 0."""
+        """Return the sign of the determinant and the logarithm of its absolute value."""
         ...
 
     def softmax(
@@ -2857,7 +2857,7 @@ class TensorInterface(Generic[TensorT]):
         out: builtins.tuple[TensorT, TensorT] | None = None,
         axis: Any = None,
     ) -> Any:
-        """Return (values, indices) in rising order along `dim`; always stable."""
+        """Return the sorted elements along `dim` and their indices, with a stable sort."""
         ...
 
     def split(
@@ -2873,15 +2873,15 @@ class TensorInterface(Generic[TensorT]):
         *,
         axis: Any = None,
     ) -> tuple[TensorT, ...]:
-        """Return views of the given sizes along `dim`, which must add up."""
+        """Return views of the given sizes along `dim`; their sum must be its size."""
         ...
 
     def sqrt(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the square root, element by element."""
+        """Return the square root of x, element by element."""
         ...
 
     def sqrt_(self) -> TensorT:
-        """Write `sqrt` of x into x; return x."""
+        """Apply `sqrt` to the tensor in place; return the tensor."""
         ...
 
     def square(self, *, out: TensorT | None = None) -> TensorT:
@@ -2889,7 +2889,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def square_(self) -> TensorT:
-        """Write `square` of x into x; return x."""
+        """Apply `square` to the tensor in place; return the tensor."""
         ...
 
     def squeeze(self, dim: Any = Ellipsis, *, axis: Any = None) -> TensorT:
@@ -2897,7 +2897,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def squeeze_(self, dim: Any = Ellipsis, *, axis: Any = None) -> TensorT:
-        """Take dimensions of size 1 away, in place; return x."""
+        """Remove dimensions of size 1, in place; return x."""
         ...
 
     def std(
@@ -2911,15 +2911,15 @@ class TensorInterface(Generic[TensorT]):
         axis: Any = None,
         keepdims: Any = None,
     ) -> TensorT:
-        """Return the square root of `var`, also where that overflows or vanishes."""
+        """Return the standard deviation over `dim`, the square root of `var`."""
         ...
 
     def storage(self) -> Any:
-        """Return the elements that this tensor and its views share."""
+        """Return the memory that this tensor shares with its views, as elements."""
         ...
 
     def storage_offset(self) -> builtins.int:
-        """Return the number of elements of the base before the first one."""
+        """Return the index of the first element in the memory of the base tensor."""
         ...
 
     def sub(
@@ -2936,7 +2936,7 @@ class TensorInterface(Generic[TensorT]):
     def sub_(
         self, other: Any, tensor: TensorT | None = None, *, alpha: Any = 1
     ) -> TensorT:
-        """Subtract alpha * other."""
+        """Subtract alpha * other from the tensor in place; return the tensor."""
         ...
 
     def subtract(
@@ -2953,7 +2953,7 @@ class TensorInterface(Generic[TensorT]):
     def subtract_(
         self, other: Any, tensor: TensorT | None = None, *, alpha: Any = 1
     ) -> TensorT:
-        """Subtract alpha * other."""
+        """Subtract alpha * other from the tensor in place; return the tensor."""
         ...
 
     def sum(
@@ -2970,7 +2970,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def sum_to_size(self, *size: Any) -> TensorT:
-        """Return `input` summed over the dimensions in which `size` broadcasts to it."""
+        """Return `input` summed over the dimensions along which `size` is broadcast."""
         ...
 
     def svd(
@@ -2980,11 +2980,11 @@ class TensorInterface(Generic[TensorT]):
         *,
         out: builtins.tuple[TensorT, TensorT, TensorT] | None = None,
     ) -> Any:
-        """Return U, S and V of A = U diag(S) V^T; `linalg.svd` returns V^T."""
+        """Return U, S and V of A = U diag(S) V^T (`linalg.svd` returns V^T instead of V)."""
         ...
 
     def swapaxes(self, axis0: builtins.int, axis1: builtins.int) -> TensorT:
-        """Return `input` with two dimensions exchanged: a view, as `transpose` gives it."""
+        """Return a view of `input` with two dimensions exchanged, as `transpose` does."""
         ...
 
     def swapaxes_(self, dim0: builtins.int, dim1: builtins.int) -> TensorT:
@@ -2992,7 +2992,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def swapdims(self, dim0: builtins.int, dim1: builtins.int) -> TensorT:
-        """Return `input` with two dimensions exchanged: a view."""
+        """Return a view of `input` with two dimensions exchanged."""
         ...
 
     def swapdims_(self, dim0: builtins.int, dim1: builtins.int) -> TensorT:
@@ -3008,7 +3008,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def take(self, index: TensorT, *, out: TensorT | None = None) -> TensorT:
-        """Return the elements at places of the flattened `input`, shaped as `index`."""
+        """Return elements of the flattened `input`, in the shape of `index`."""
         ...
 
     def take_along_dim(
@@ -3019,23 +3019,23 @@ class TensorInterface(Generic[TensorT]):
         out: TensorT | None = None,
         axis: Any = None,
     ) -> TensorT:
-        """Return the elements that `indices` names along `dim`; other sizes broadcast."""
+        """Return the elements that `indices` selects along `dim`."""
         ...
 
     def tan(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the tangent, element by element."""
+        """Return the tangent of x, an angle in radians, element by element."""
         ...
 
     def tan_(self) -> TensorT:
-        """Write `tan` of x into x; return x."""
+        """Apply `tan` to the tensor in place; return the tensor."""
         ...
 
     def tanh(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the hyperbolic tangent, element by element."""
+        """Return the hyperbolic tangent of x, element by element."""
         ...
 
     def tanh_(self) -> TensorT:
-        """Write `tanh` of x into x; return x."""
+        """Apply `tanh` to the tensor in place; return the tensor."""
         ...
 
     def tensor_split(
@@ -3045,7 +3045,7 @@ class TensorInterface(Generic[TensorT]):
         *,
         axis: Any = None,
     ) -> tuple[TensorT, ...]:
-        """Return that many views along `dim`, or views cut before each index."""
+        """Return `input` split along `dim` into n views, or at given indices."""
         ...
 
     def tile(self, *sizes: Any, dims: Any = None) -> TensorT:
@@ -3065,7 +3065,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def to_dense(self) -> TensorT:
-        """Return the tensor itself: every tensor is dense."""
+        """Return the tensor itself, because every tensor is dense."""
         ...
 
     def topk(
@@ -3078,7 +3078,7 @@ class TensorInterface(Generic[TensorT]):
         out: builtins.tuple[TensorT, TensorT] | None = None,
         axis: Any = None,
     ) -> Any:
-        """Return the (values, indices) of the `k` largest or smallest, in order."""
+        """Return the `k` largest or smallest elements along `dim`, as (values, indices)."""
         ...
 
     def trace(self) -> TensorT:
@@ -3086,7 +3086,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def transpose(self, dim0: builtins.int, dim1: builtins.int) -> TensorT:
-        """Return `input` with two dimensions exchanged: a view."""
+        """Return a view of `input` with two dimensions exchanged."""
         ...
 
     def transpose_(self, dim0: builtins.int, dim1: builtins.int) -> TensorT:
@@ -3102,7 +3102,7 @@ class TensorInterface(Generic[TensorT]):
         *,
         out: builtins.tuple[TensorT, TensorT] | None = None,
     ) -> Any:
-        """Return the X with A X = b of triangles, and a copy of A."""
+        """Return the solution X of A X = b for triangular matrices, and a copy of A."""
         ...
 
     def tril(
@@ -3112,7 +3112,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def tril_(self, diagonal: builtins.int = 0) -> TensorT:
-        """Write `tril` of x into x; return x."""
+        """Apply `tril` to the tensor in place; return the tensor."""
         ...
 
     def triu(
@@ -3122,7 +3122,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def triu_(self, diagonal: builtins.int = 0) -> TensorT:
-        """Write `triu` of x into x; return x."""
+        """Apply `triu` to the tensor in place; return the tensor."""
         ...
 
     def true_divide(
@@ -3134,23 +3134,23 @@ class TensorInterface(Generic[TensorT]):
     def true_divide_(
         self, other: Any, *, rounding_mode: builtins.str | None = None
     ) -> TensorT:
-        """Divide by `other`."""
+        """Divide the tensor by `other` in place; return the tensor."""
         ...
 
     def trunc(self, *, out: TensorT | None = None) -> TensorT:
-        """Return x rounded (trunc), element by element."""
+        """Return x rounded towards 0 to an integer, element by element."""
         ...
 
     def trunc_(self) -> TensorT:
-        """Write `trunc` of x into x; return x."""
+        """Apply `trunc` to the tensor in place; return the tensor."""
         ...
 
     def type(self, dtype: Any = None, non_blocking: builtins.bool = False) -> Any:
-        """Return x in another dtype; without an argument, the name of its dtype."""
+        """Convert the tensor to another dtype, or return the name of its type."""
         ...
 
     def type_as(self, other: TensorT) -> TensorT:
-        """Return `input` with the dtype of `other`."""
+        """Return `input` converted to the dtype of `other`."""
         ...
 
     def unbind(self, dim: builtins.int = 0, *, axis: Any = None) -> tuple[TensorT, ...]:
@@ -3164,19 +3164,19 @@ class TensorInterface(Generic[TensorT]):
         *,
         axis: Any = None,
     ) -> TensorT:
-        """Return `input` with one dimension in several of `sizes`; one may be -1: a view."""
+        """Return a view of `input` with dimension `dim` split into several of `sizes`."""
         ...
 
     def unfold(
         self, dimension: builtins.int, size: builtins.int, step: builtins.int
     ) -> TensorT:
-        """Return the windows of one dimension, their elements in a new last one: a view."""
+        """Return a view of the windows along a dimension, as a new last dimension."""
         ...
 
     def uniform_(
         self, low: Any = 0.0, high: Any = 1.0, *, generator: Any = None
     ) -> TensorT:
-        """Draw every element evenly from [low, high)."""
+        """Set every element to a number drawn evenly from [low, high)."""
         ...
 
     def unique(
@@ -3186,7 +3186,7 @@ class TensorInterface(Generic[TensorT]):
         return_counts: builtins.bool = False,
         dim: builtins.int | None = None,
     ) -> TensorT | builtins.tuple[TensorT, ...]:
-        """Return the distinct elements, in rising order."""
+        """Return the distinct elements, in ascending order."""
         ...
 
     def unique_consecutive(
@@ -3195,7 +3195,7 @@ class TensorInterface(Generic[TensorT]):
         return_counts: builtins.bool = False,
         dim: builtins.int | None = None,
     ) -> TensorT | builtins.tuple[TensorT, ...]:
-        """Return the elements without those that repeat the one before."""
+        """Return the elements of `input` without direct repetitions."""
         ...
 
     def unsqueeze(
@@ -3211,7 +3211,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def untyped_storage(self) -> Any:
-        """Return the memory that this tensor and its views share."""
+        """Return the memory that this tensor shares with its views, as bytes."""
         ...
 
     def var(
@@ -3225,11 +3225,11 @@ class TensorInterface(Generic[TensorT]):
         axis: Any = None,
         keepdims: Any = None,
     ) -> TensorT:
-        """Return sum((x - mean)^2) / (n - correction) over `dim`; correction is 1."""
+        """Return the variance over `dim`, sum((x - mean)^2) / (n - correction)."""
         ...
 
     def vdot(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
-        """Return the sum of x_i y_i of two vectors; the numbers are real."""
+        """Return the dot product of two vectors, the sum of x_i y_i."""
         ...
 
     def view(self, *sizes: Any, size: Any = None, dtype: Any = None) -> TensorT:
@@ -3243,7 +3243,7 @@ class TensorInterface(Generic[TensorT]):
     def vsplit(
         self, indices_or_sections: builtins.int | Sequence[builtins.int]
     ) -> tuple[TensorT, ...]:
-        """Return views along the first of two dimensions or more; see `tensor_split`."""
+        """Return views along the first dimension, of at least two; see `tensor_split`."""
         ...
 
     def where(self, condition: TensorT, other: TensorT | builtins.float) -> TensorT:
@@ -3253,13 +3253,13 @@ class TensorInterface(Generic[TensorT]):
     def xlogy(
         self, other: TensorT | builtins.float, *, out: TensorT | None = None
     ) -> TensorT:
-        """Return x log(y), which is 0 where x is 0 (and NaN where y is)."""
+        """Return x log(y), which is 0 where x is 0 and y is not NaN."""
         ...
 
     def xlogy_(self, other: TensorT | builtins.float) -> TensorT:
-        """Write `xlogy` of x into x; return x."""
+        """Apply `xlogy` to the tensor in place; return the tensor."""
         ...
 
     def zero_(self) -> TensorT:
-        """Set every element to 0."""
+        """Set every element to 0, in place; return the tensor."""
         ...

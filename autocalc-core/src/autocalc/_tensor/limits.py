@@ -16,12 +16,12 @@ __all__ = ["finfo", "iinfo"]
 
 
 class finfo:
-    """Limits of a floating-point dtype, by default of the default one.
+    """The numerical limits of a floating-point dtype, by default of the default dtype.
 
     Attributes
     ----------
     bits, eps, max, min, tiny, smallest_normal, resolution
-        The same as in `numpy.finfo`, as Python numbers.
+        The values of `numpy.finfo`, as Python numbers.
     dtype
         The name of the dtype.
 
@@ -55,7 +55,7 @@ class finfo:
 
 
 class iinfo:
-    """Limits of an integer dtype: `bits`, `min`, `max`, and the name in `dtype`.
+    """The limits of an integer dtype: `bits`, `min` and `max`; `dtype` is its name.
 
     Examples
     --------

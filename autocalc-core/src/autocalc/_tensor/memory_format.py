@@ -12,11 +12,11 @@ __all__ = ["channels_last", "channels_last_3d", "contiguous_format", "preserve_f
 
 
 class MemoryFormat:
-    """The layout of elements in memory; shapes and indices are the same in all of them.
+    """The order of a tensor's elements in memory, which does not affect its indices.
 
-    ``contiguous_format`` is row by row, ``channels_last`` keeps the channels of each
-    pixel of [N, C, H, W] together, ``channels_last_3d`` those of [N, C, D, H, W],
-    ``preserve_format`` leaves it as it is.
+    ``contiguous_format`` is row-major order.  ``channels_last`` stores the channels of
+    each pixel of [N, C, H, W] next to each other, and ``channels_last_3d`` those of
+    [N, C, D, H, W].  ``preserve_format`` keeps the order of the input.
 
     Examples
     --------

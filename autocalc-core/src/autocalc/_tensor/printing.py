@@ -44,27 +44,31 @@ def set_printoptions(
     profile: str | None = None,
     sci_mode: bool | None = None,
 ) -> None:
-    """Set how tensors print; options that are left out stay unchanged.
+    """Set how tensors are printed; options that are not given keep their values.
 
     Parameters
     ----------
     precision
-        Digits after the point, 4 at first; floats that are all whole have none.
+        The number of digits after the decimal point, 4 initially.  If all floats are
+        whole numbers, none are printed.
     threshold, edgeitems
-        Tensors of more elements than 1000 are shortened to 3 at each end.
+        A tensor with more than `threshold` elements (1000 initially) is shortened to
+        `edgeitems` elements (3 initially) at each end of a dimension.
     linewidth
-        Characters in a line, 80 at first.
+        The number of characters in a line, 80 initially.
     profile
-        ``"default"``, ``"short"`` or ``"full"``, before the others are set.
+        The name of a set of options, ``"default"``, ``"short"`` or ``"full"``; the
+        other arguments are applied after it.
     sci_mode
-        Whether floats have exponents; by default where the largest is above 10^8 or
-        1000 times the smallest, or that is below 10^-4.
+        True to print floats with exponents, False to print them without.  By default
+        exponents are used if the largest number is above 10^8, if it is more than 1000
+        times the smallest, or if the smallest is below 10^-4.
 
     Raises
     ------
     ArgumentError
-        If there is no such profile, a number is negative or no number, or `sci_mode`
-        is no flag.
+        If `profile` is unknown, a number is negative or not a number, or `sci_mode` is
+        not True or False.
 
     Examples
     --------

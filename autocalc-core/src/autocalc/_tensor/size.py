@@ -14,19 +14,19 @@ from autocalc.errors import DTypeError
 
 
 class Size(tuple[int, ...]):
-    """The sizes of a tensor's dimensions: a tuple with `numel`.
+    """The shape of a tensor: a tuple of its sizes with the method `numel`.
 
-    Slices, sums and multiples of it are sizes, too.
+    Slices, sums and multiples of a `Size` are of the same class.
 
     Parameters
     ----------
     sizes
-        Integers, by default none.
+        The sizes, integers; by default there are none.
 
     Raises
     ------
     DTypeError
-        If they are no integers.
+        If a size is not an integer.
 
     Examples
     --------

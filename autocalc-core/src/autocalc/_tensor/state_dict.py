@@ -10,7 +10,7 @@ from typing import Any
 class StateDict(OrderedDict[str, Any]):
     """The result of `state_dict`: tensors by name, and the versions of the modules.
 
-    ``_metadata`` holds ``{"version": ...}`` by the module's dotted name.
+    ``_metadata`` maps the dotted name of each module to ``{"version": ...}``.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

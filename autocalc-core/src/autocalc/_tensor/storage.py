@@ -17,10 +17,10 @@ __all__ = ["UntypedStorage", "is_exported", "storage_of"]
 
 
 class UntypedStorage:
-    """The bytes of a tensor's memory, all of it: views share one.
+    """The memory of a tensor and of all its views, as bytes.
 
-    It says where memory is and how much, as programs ask that save tensors. To change
-    its size is not possible.
+    It gives the address and the size of the memory, which programs need that save
+    tensors. Its size cannot be changed.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class UntypedStorage:
     def from_file(
         cls, filename: Any, shared: bool = False, nbytes: int = 0
     ) -> UntypedStorage:
-        """Return the bytes of a file; writes reach it if they are `shared`."""
+        """Return the bytes of a file; with `shared`, writes change the file."""
         mode: Any = "r+" if shared else "c"
         shape = (nbytes,) if nbytes else None
         made = _of(np.memmap(filename, np.uint8, mode, shape=shape))
@@ -52,28 +52,28 @@ class UntypedStorage:
         return made
 
     def data_ptr(self) -> int:
-        """Return the address of the first byte; 0 where there are no elements."""
+        """Return the address of the first byte, or 0 if there are no elements."""
         if isinstance(self._bytes, NoElements):
             return 0
         return int(self._bytes.__array_interface__["data"][0])
 
     def nbytes(self) -> int:
-        """Return how many bytes there are."""
+        """Return the number of bytes."""
         return int(self._bytes.size)
 
     size = __len__ = nbytes
 
     def clone(self) -> UntypedStorage:
-        """Return a copy."""
+        """Return a copy of the storage."""
         return _of(self._bytes.copy())
 
     def element_size(self) -> int:
-        """Return 1."""
+        """Return 1, the number of bytes of an element."""
         return 1
 
     @property
     def device(self) -> Device:
-        """The CPU, or "meta"."""
+        """The device of the memory: the CPU, or "meta"."""
         return Device(META) if isinstance(self._bytes, NoElements) else cpu
 
     def _check_elements(self) -> None:
@@ -88,12 +88,12 @@ class UntypedStorage:
             raise AbsentError("storage: Not available for 'meta' device type.")
 
     def tolist(self) -> list[int]:
-        """Return the bytes as integers."""
+        """Return the bytes as a list of integers."""
         self._check_elements()
         return self._bytes.tolist()  # type: ignore[no-any-return]  # of the array
 
     def untyped(self) -> UntypedStorage:
-        """Return itself."""
+        """Return the storage itself."""
         return self
 
     def __getitem__(self, index: int | slice) -> Any:

@@ -54,13 +54,12 @@ _GIVEN = "_given_grad"
 
 
 class Tensor(Methods):
-    """An n-dimensional array of one dtype that can take part in a gradient.
+    """An n-dimensional array of elements of one dtype, which supports gradients.
 
-    Tensors are made by `ac.tensor`, `ac.zeros`, `ac.from_numpy` and their like, and by
-    operators.  A tensor with ``requires_grad=True`` that the user made is a *leaf*:
-    `backward` adds its gradient to `grad`.
-
-    `Tensor` itself takes data, or sizes of a tensor whose values are undefined.
+    Tensors are made by functions such as `ac.tensor`, `ac.zeros` and `ac.from_numpy`,
+    and by operators.  A tensor that the user made with ``requires_grad=True`` is a
+    *leaf*: `backward` adds its gradient to `grad`.  ``Tensor(data)`` copies data, and
+    ``Tensor(2, 3)`` makes a tensor of these sizes whose elements are undefined.
 
     Examples
     --------
@@ -122,7 +121,7 @@ class Tensor(Methods):
     @property
     @accelerate("shape_of", SIZES)
     def shape(self) -> Size:
-        """Sizes of the dimensions."""
+        """The sizes of the dimensions."""
         return SIZES[self._array.shape]
 
     def size(self, dim: int | None = None) -> Any:
@@ -144,7 +143,7 @@ class Tensor(Methods):
 
     @property
     def ndim(self) -> int:
-        """Number of dimensions."""
+        """The number of dimensions."""
         return self._array.ndim  # type: ignore[no-any-return]  # of the array
 
     def dim(self) -> int:
@@ -162,40 +161,40 @@ class Tensor(Methods):
 
     @property
     def device(self) -> Device:
-        """The device of the array."""
+        """The device on which the elements are stored."""
         return device_of(self._array)
 
     @property
     def itemsize(self) -> int:
-        """Bytes of one element."""
+        """The number of bytes of one element."""
         return int(self._array.itemsize)
 
     def element_size(self) -> int:
-        """Return the bytes of one element."""
+        """Return the number of bytes of one element."""
         return self.itemsize
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all elements."""
+        """The number of bytes of all elements."""
         return int(self._array.nbytes)
 
     def stride(self, dim: int | None = None) -> Any:
-        """Return the steps between neighbours, in elements; of one dimension or all."""
+        """Return the strides, in elements: of all dimensions, or of dimension `dim`."""
         steps = tuple(s // self._array.itemsize for s in self._array.strides)
         return steps if dim is None else steps[self._checked_dim("stride", dim)]
 
     def is_contiguous(self, memory_format: Any = contiguous_format) -> bool:
-        """Return whether the elements have this order, row-major, without gaps."""
+        """Return whether the elements are stored in this format, without gaps."""
         a = self._array
         order = order_asked("is_contiguous", memory_format)
         return bool(a.flags.c_contiguous) if order is None else fits_order(a, order)
 
     def data_ptr(self) -> int:
-        """Return the address of the first element."""
+        """Return the address of the first element in memory."""
         return address(self._array)
 
     def is_floating_point(self) -> bool:
-        """Return whether the dtype is a floating-point one."""
+        """Return whether the tensor has a floating-point dtype."""
         return self._array.dtype.kind in FLOAT_KINDS
 
     # ---- its place in the graph ----------------------------------------------------
@@ -210,7 +209,7 @@ class Tensor(Methods):
         self.requires_grad_(value)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Set whether this leaf requires a gradient; return the tensor itself."""
+        """Set whether this leaf requires a gradient; return the tensor."""
         if requires_grad.__class__ is not FLAG:
             requires_grad = check_flag("requires_grad_", "requires_grad", requires_grad)
         if not self.is_leaf:
@@ -245,7 +244,7 @@ class Tensor(Methods):
 
     @property
     def grad(self) -> Tensor | None:
-        """The gradient that `backward` has accumulated, on leaves; else None."""
+        """The gradient that `backward` has accumulated for this leaf, or None."""
         edge = self._edge
         if edge.__class__ is Leaf:
             return edge.grad  # type: ignore[no-any-return]  # a tensor or None
@@ -290,7 +289,7 @@ class Tensor(Methods):
 
     @property
     def retains_grad(self) -> bool:
-        """Whether `retain_grad` was called on a tensor that is not a leaf."""
+        """Whether `retain_grad` was called on this tensor, which is not a leaf."""
         return not self.is_leaf and retained(*node_and_slot(self._edge)) is not None
 
     def _node(self) -> Node:
@@ -312,8 +311,8 @@ class Tensor(Methods):
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
         """Call `hook` with the gradient of this tensor whenever it is computed.
 
-        The hook may return another gradient to go on with.  The handle returned has
-        `remove()`.
+        The hook may return another gradient, which is used instead.  The method
+        `remove()` of the returned handle removes the hook.
 
         Examples
         --------
@@ -334,10 +333,10 @@ class Tensor(Methods):
         return RemovableHandle(node.hooks.setdefault(slot, {}), hook)
 
     def register_post_accumulate_grad_hook(self, hook: Any) -> RemovableHandle:
-        """Call `hook` with this leaf whenever `backward` has added to its `grad`.
+        """Call `hook` with this leaf each time `backward` has added to its `grad`.
 
-        The hook may use the gradient and clear it; it returns nothing.  The handle
-        returned has `remove()`.
+        The hook may use the gradient and clear it; it must return None.  The method
+        `remove()` of the returned handle removes the hook.
         """
         where = "register_post_accumulate_grad_hook"
         leaf = self._edge
@@ -353,7 +352,7 @@ class Tensor(Methods):
         return RemovableHandle(leaf.accumulated, Accumulated(self, hook))
 
     def retain_grad(self) -> None:
-        """Keep the gradient of this tensor, which is not a leaf, in `grad`.
+        """Store the gradient of this tensor in `grad`, although it is not a leaf.
 
         Examples
         --------
@@ -371,17 +370,18 @@ class Tensor(Methods):
             self.register_hook(Retain())
 
     def detach(self) -> Tensor:
-        """Return a tensor on the same storage that has no history."""
+        """Return a tensor that shares the memory and has no gradient history."""
         result = make(self._array, None)
         result._version = self._cell()
         return result
 
     @property
     def data(self) -> Tensor:
-        """The same storage without history; assigning takes over another's storage.
+        """A tensor that shares the memory and has no gradient history.
 
-        A write through it is not counted as a change of the tensor: an operator that
-        saved the values computes its gradient with the new ones. `detach` counts.
+        Assigning a tensor makes this tensor use the memory of the other one.  A write
+        through `data` does not count as a change: if an operator has saved the tensor,
+        its gradient uses the new values.  A write through `detach` counts as a change.
         """
         self._cell().exported = True
         return make(self._array, None)
@@ -417,13 +417,13 @@ class Tensor(Methods):
     # ---- to and from other libraries ----------------------------------------------
 
     def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
-        """Return the array, which shares memory; `force` also allows a history.
+        """Return a NumPy array on the same memory; `force` ignores the gradient.
 
         Raises
         ------
         GradError
-            If the tensor requires a gradient: writes would not be seen by the graph.
-            Not where none are recorded, as under `no_grad`.
+            If the tensor requires a gradient and gradients are recorded, because the
+            graph would not see writes into the array.
 
         Examples
         --------
@@ -465,7 +465,7 @@ class Tensor(Methods):
         return self.numpy().__dlpack_device__()
 
     def item(self) -> Any:
-        """Return the one element as a Python number."""
+        """Return the only element as a Python number."""
         if self._array.size != 1:
             raise ArgumentError(
                 f"item: needs a tensor of one element, this has shape {self.shape}; "

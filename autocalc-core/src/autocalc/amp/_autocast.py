@@ -27,36 +27,38 @@ _LOWER = (bfloat16, float16)
 
 
 class autocast:
-    """A context, or a decorator, in which products compute in lower precision.
+    """Compute matrix products in lower precision: a context or a decorator.
 
-    Matrix products, convolutions and attention cast operands of float32 to `dtype`,
-    and give results of it. Losses, `prod`, quantiles and decompositions cast operands
-    of lower precision to float32. `cat`, `stack` and `index_copy` take the widest dtype
-    among their operands. All other operators compute in the dtypes that they are given,
-    and float64 is never cast. The lists are PyTorch's for the CPU.
+    Matrix products, convolutions and attention convert float32 operands to `dtype` and
+    return results of this dtype. Losses, `prod`, quantiles and decompositions convert
+    operands of lower precision to float32. `cat`, `stack` and `index_copy` use the
+    widest dtype among their operands. All other operators compute in the dtypes of
+    their operands, and float64 is never converted. These are PyTorch's lists for the
+    CPU.
 
-    Parameters stay in float32, and so do their gradients. A parameter is cast once in a
-    context, and again after it was written. A call with ``out=``, and one in place,
-    casts nothing.
+    Parameters stay in float32, and so do their gradients. In a context, a parameter is
+    converted once, and again after it has been written. Calls with ``out=`` and
+    in-place calls convert nothing.
 
     Parameters
     ----------
     device_type
-        ``"cpu"``; ``"cuda"`` has no effect, as where PyTorch finds no such device.
+        ``"cpu"``; ``"cuda"`` has no effect, as in PyTorch without a GPU.
     dtype
-        ``ac.bfloat16``, the default, or ``ac.float16``. The latter overflows above
-        65504 and needs a `GradScaler`. Any other dtype switches the context off, with a
-        warning.
+        ``ac.bfloat16``, the default, or ``ac.float16``, which overflows above 65504 and
+        needs a `GradScaler`. Any other dtype switches the context off, with a warning.
     enabled
-        True for lower precision; False switches it off inside another context.
+        True to compute in lower precision; False switches it off inside another
+        context.
     cache_enabled
-        True, the default, to keep casts of parameters until the outermost context ends.
+        True, the default, to keep the converted parameters until the outermost context
+        ends.
 
     Notes
     -----
-    Leave the backward pass out of the context: each operator computes its gradient in
-    the precision of its operands. Compiled functions take the context of a call, or
-    contain it; both are recorded.
+    Call the backward pass outside of the context: each operator computes its gradient
+    in the precision of its operands. A compiled function may be called in the context,
+    or contain the context; both are recorded.
 
     References
     ----------
@@ -145,7 +147,7 @@ def _checked_device(where: str, device_type: Any) -> str:
 
 
 def is_autocast_available(device_type: str) -> bool:
-    """Return whether `autocast` has an effect on a device.
+    """Return whether `autocast` has an effect on a device of this type.
 
     Examples
     --------
@@ -157,12 +159,12 @@ def is_autocast_available(device_type: str) -> bool:
 
 
 def is_autocast_enabled(device_type: str | None = None) -> bool:
-    """Return whether the running context computes in lower precision.
+    """Return whether the current context computes in lower precision.
 
     Parameters
     ----------
     device_type
-        ``"cpu"``; any other, and None, which means ``"cuda"``, gives False.
+        ``"cpu"``; any other type gives False, and so does None, which means ``"cuda"``.
 
     Examples
     --------
@@ -175,7 +177,7 @@ def is_autocast_enabled(device_type: str | None = None) -> bool:
 
 
 def is_autocast_cpu_enabled() -> bool:
-    """Return ``is_autocast_enabled("cpu")``, by an older name.
+    """Return ``is_autocast_enabled("cpu")``; this is an older name.
 
     Examples
     --------
@@ -187,7 +189,7 @@ def is_autocast_cpu_enabled() -> bool:
 
 
 def get_autocast_cpu_dtype() -> DType:
-    """Return ``get_autocast_dtype("cpu")``, by an older name.
+    """Return ``get_autocast_dtype("cpu")``; this is an older name.
 
     Examples
     --------
@@ -199,7 +201,7 @@ def get_autocast_cpu_dtype() -> DType:
 
 
 def get_autocast_dtype(device_type: str) -> DType:
-    """Return the dtype in which `autocast` computes, or would by default.
+    """Return the lower dtype of the current `autocast` context, or of the default.
 
     Examples
     --------
@@ -221,13 +223,13 @@ def custom_fwd(
     Parameters
     ----------
     fwd
-        The method; left out, a decorator is returned.
+        The method; without it, a decorator is returned.
     device_type
-        ``"cpu"``, or ``"cuda"`` for no effect.
+        ``"cpu"``; ``"cuda"`` has no effect.
     cast_inputs
-        A dtype to which tensors of floating-point dtypes but float64 are cast where
-        `autocast` is on; the method then runs with it switched off. Left out, the
-        method runs under the context of the call.
+        A dtype to which floating-point tensors, except those of float64, are converted
+        while `autocast` is on; the method then runs with `autocast` off. By default the
+        method runs in the context of the call.
 
     Examples
     --------
@@ -272,14 +274,14 @@ def custom_fwd(
 def custom_bwd(bwd: F | None = None, *, device_type: str) -> Any:
     """Decorate the `backward` of an `autograd.Function` whose `forward` is decorated.
 
-    It runs under the context that `custom_fwd` left to the forward pass.
+    The method runs in the context in which the forward pass ran.
 
     Parameters
     ----------
     bwd
-        The method; left out, a decorator is returned.
+        The method; without it, a decorator is returned.
     device_type
-        That of `custom_fwd`, which has an example.
+        The same as in `custom_fwd`, whose docstring shows an example.
 
     Examples
     --------

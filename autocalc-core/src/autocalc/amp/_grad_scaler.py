@@ -20,27 +20,28 @@ _LARGEST = limits.finfo(float32).max
 
 
 class GradScaler:
-    """Multiplies the loss by a number that follows how large gradients are.
+    """Multiply the loss by a scale, so that small float16 gradients are not lost.
 
-    float16 has no number below 6e-8: small gradients vanish. Those of a loss that was
-    multiplied by a large number do not. Before the optimizer's step, gradients are
-    divided by it again; where one is infinite or NaN, the step is left out and the
-    number shrinks.
+    The smallest positive number of float16 is 6e-8, so smaller gradients become 0. If
+    the loss is multiplied by a large scale, its gradients are larger, too. Before the
+    step of the optimizer, the gradients are divided by the scale. If a gradient is
+    infinite or NaN, the step is skipped and the scale is reduced.
 
     Parameters
     ----------
     device
-        ``"cpu"``; on ``"cuda"`` it is switched off, as where PyTorch finds no such
-        device.
+        ``"cpu"``; for ``"cuda"`` the scaler is switched off, as in PyTorch without a
+        GPU.
     init_scale
         The initial scale.
     growth_factor, backoff_factor
-        The factors of the scale: `growth_factor` after `growth_interval` steps with
-        finite gradients, `backoff_factor` after a step without.
+        The factors by which the scale is multiplied: `growth_factor` after
+        `growth_interval` steps with finite gradients, and `backoff_factor` after a step
+        with other gradients.
     growth_interval
         The number of steps with finite gradients between two increases.
     enabled
-        False makes every method do nothing, and `step` call the optimizer.
+        False to make `step` call the optimizer, and all other methods do nothing.
 
     References
     ----------
@@ -89,7 +90,7 @@ class GradScaler:
         self._seen: dict[Optimizer, dict[str, bool]] = {}
 
     def scale(self, outputs: Any) -> Any:
-        """Return a tensor, or the tensors in a list or tuple, multiplied by the number.
+        """Return a tensor, or a list or tuple of tensors, multiplied by the scale.
 
         Examples
         --------
@@ -109,14 +110,14 @@ class GradScaler:
         )
 
     def unscale_(self, optimizer: Optimizer) -> None:
-        """Divide the gradients by the number now, before they are clipped.
+        """Divide the gradients by the scale now, for example to clip them.
 
-        `step` does so by itself.
+        Otherwise `step` divides them.
 
         Raises
         ------
         ArgumentError
-            If it was called since the last `update`.
+            If it was already called after the last `update`.
 
         Examples
         --------
@@ -148,12 +149,12 @@ class GradScaler:
     def step(self, optimizer: Optimizer, *args: Any, **words: Any) -> Any:
         """Call ``optimizer.step`` if all gradients are finite; return its result.
 
-        Gradients that `unscale_` did not divide are divided first.
+        Gradients that `unscale_` has not yet divided are divided first.
 
         Raises
         ------
         ArgumentError
-            If it was called since the last `update`, or with a `closure`.
+            If it was already called after the last `update`, or a `closure` is given.
 
         Examples
         --------
@@ -184,7 +185,7 @@ class GradScaler:
         return optimizer.step(*args, **words) if seen["finite"] else None
 
     def update(self, new_scale: float | Tensor | None = None) -> None:
-        """Let the number follow the gradients since the last call, or set it.
+        """Adapt the scale to the gradients since the last call, or set it.
 
         Examples
         --------
@@ -220,7 +221,7 @@ class GradScaler:
         return self._seen.setdefault(optimizer, new)
 
     def is_enabled(self) -> bool:
-        """Return whether it scales.
+        """Return whether the scaler is switched on.
 
         Examples
         --------
@@ -231,7 +232,7 @@ class GradScaler:
         return self._enabled
 
     def get_scale(self) -> float:
-        """Return the number; 1 where it is switched off.
+        """Return the scale; 1 if the scaler is switched off.
 
         Examples
         --------
@@ -258,15 +259,15 @@ class GradScaler:
         self._backoff_factor = new_factor
 
     def get_growth_interval(self) -> int:
-        """Return after how many steps the number grows."""
+        """Return the number of finite steps after which the scale grows."""
         return self._growth_interval
 
     def set_growth_interval(self, new_interval: int) -> None:
-        """Set after how many steps the number grows."""
+        """Set the number of finite steps after which the scale grows."""
         self._growth_interval = new_interval
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state for `load_state_dict`; empty if the scaler is disabled.
+        """Return the state, for `load_state_dict`; empty if the scaler is switched off.
 
         Examples
         --------
@@ -290,7 +291,7 @@ class GradScaler:
         Raises
         ------
         ArgumentError
-            If it is empty: it comes from one that was switched off.
+            If the state is empty, which is the state of a scaler that is switched off.
 
         Examples
         --------

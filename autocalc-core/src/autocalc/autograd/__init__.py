@@ -60,7 +60,7 @@ __all__ = [
 
 
 def Variable(data: Any, requires_grad: bool = False) -> Tensor:
-    """Return `data` itself, as older programs ask for it; its gradient is recorded.
+    """Return `data` itself: the old name for tensors that record gradients.
 
     Examples
     --------

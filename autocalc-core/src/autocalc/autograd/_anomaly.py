@@ -41,7 +41,7 @@ def is_anomaly_enabled() -> bool:
 
 
 def is_anomaly_check_nan_enabled() -> bool:
-    """Return whether anomaly mode checks for NaN, if it is on.
+    """Return whether anomaly mode, if it is on, checks gradients for NaN.
 
     Examples
     --------
@@ -54,14 +54,14 @@ def is_anomaly_check_nan_enabled() -> bool:
 
 
 def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
-    """Switch anomaly mode on or off for the process; see `set_detect_anomaly`.
+    """Switch anomaly mode on or off for the whole process; see `set_detect_anomaly`.
 
     Parameters
     ----------
     enabled
-        True to switch the setting on, False to switch it off.
+        True to switch anomaly mode on, False to switch it off.
     check_nan
-        True to stop with an error at a gradient with NaN.
+        True to stop with an error if a gradient contains NaN.
 
     Examples
     --------
@@ -75,19 +75,19 @@ def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
 
 
 class set_detect_anomaly:
-    """Switch anomaly mode on or off, for the process or a ``with`` block.
+    """Switch anomaly mode on or off, for the process or for a ``with`` block.
 
-    While it is on, every recorded operation and every change in place notes the line of
+    In anomaly mode, each recorded operation and each in-place change stores the line of
     the user's program.  A backward pass then stops at the first operator whose gradient
-    holds NaN, and every error of it names the operator and that line.  An operator
-    takes some 2 microseconds more.
+    contains NaN, and each error of a backward pass names the operator and that line.
+    Each operator takes about 2 microseconds longer.
 
     Parameters
     ----------
     mode
-        True to switch the setting on, False to switch it off.
+        True to switch anomaly mode on, False to switch it off.
     check_nan
-        True to raise an error for a gradient with NaN.
+        True to stop with an error if a gradient contains NaN.
 
     Examples
     --------
@@ -116,12 +116,14 @@ def _switch(on: bool, check_nan: bool) -> tuple[bool, bool]:
 
 
 class detect_anomaly:
-    """Anomaly mode for a ``with`` block, with a warning; see `set_detect_anomaly`.
+    """Switch anomaly mode on for a ``with`` block, with a warning.
+
+    See `set_detect_anomaly`.
 
     Parameters
     ----------
     check_nan
-        True to raise an error for a gradient with NaN.
+        True to stop with an error if a gradient contains NaN.
 
     Examples
     --------

@@ -30,31 +30,31 @@ def checkpoint(
     preserve_rng_state: bool = True,
     **kwargs: Any,
 ) -> Any:
-    """Return ``function(*args, **kwargs)`` and recompute it in the backward pass.
+    """Return ``function(*args, **kwargs)``, and compute it again in the backward pass.
 
-    Between the two only the arguments are kept, and no intermediate.  The gradients are
-    the same, also for parameters that the function uses.  Chen, Xu, Zhang, Guestrin:
-    Training deep nets with sublinear memory cost (2016).
+    Only the arguments are kept until the backward pass, and no intermediate results.
+    The gradients are the same as without checkpoints, including those of parameters
+    that the function uses.  Chen, Xu, Zhang, Guestrin: Training deep nets with
+    sublinear memory cost (2016).
 
     Parameters
     ----------
     function
-        The function to checkpoint. It takes tensors and returns one, or a tuple; it
-        must compute the same both times.
+        The function to checkpoint. It takes tensors and returns a tensor or a tuple of
+        tensors; both calls must compute the same.
     *args, **kwargs
-        The arguments of the function; tensors whose gradient is wanted must be in
-        `args`.
+        The arguments of `function`; tensors that need a gradient must be in `args`.
     use_reentrant
-        Accepted for PyTorch's sake: there is one implementation.
+        Accepted so that programs for PyTorch run; there is one implementation.
     preserve_rng_state
-        True to draw the same random numbers in the second run, as dropout must.
+        True to draw the same random numbers in both calls, which dropout needs.
 
     Raises
     ------
     DTypeError
-        If the function returns something else than tensors.
+        If `function` returns something other than tensors.
     GradError
-        In the backward pass, if the second run gives other shapes than the first.
+        In the backward pass, if the second call returns other shapes than the first.
 
     Examples
     --------
@@ -104,20 +104,20 @@ def checkpoint_sequential(
     use_reentrant: bool | None = None,
     preserve_rng_state: bool = True,
 ) -> Any:
-    """Run modules one after the other, in `segments` parts that are checkpointed.
+    """Run modules one after the other, in `segments` checkpointed parts.
 
-    The last part is not: its backward pass comes at once.
+    The last part is not checkpointed, because its backward pass follows immediately.
 
     Parameters
     ----------
     functions
-        A `Sequential`, or functions of one argument.
+        A `Sequential`, or a list of functions of one argument.
     segments
         The number of parts, 1 or more.
     input
         The input of the first function.
     use_reentrant, preserve_rng_state
-        See `checkpoint`.
+        The same as in `checkpoint`.
 
     Examples
     --------

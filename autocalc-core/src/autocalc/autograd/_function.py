@@ -18,10 +18,10 @@ from autocalc.errors import ArgumentError, GradError, ShapeError
 
 
 class FunctionContext:
-    """The data that `forward` passes to `backward`.
+    """The object `ctx`, which passes data from `forward` to `backward`.
 
-    Attributes may be set freely for plain values; tensors go through
-    `save_for_backward`, so that changes in place are caught and memory is freed.
+    Attributes may be set freely for plain values.  Tensors must be passed to
+    `save_for_backward`, which detects in-place changes and frees the memory in time.
 
     Examples
     --------
@@ -56,19 +56,19 @@ class FunctionContext:
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
-        """The tensors given to `save_for_backward`."""
+        """The tensors that were passed to `save_for_backward`."""
         return self._to_save if self._saved is None else self._saved
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
-        """Say that these outputs have no gradient."""
+        """Mark these outputs as having no gradient."""
         self._non_differentiable = {id(t) for t in tensors}
 
     def mark_dirty(self, *tensors: Tensor) -> None:
-        """Say that `forward` has written into these inputs; it returns them."""
+        """Mark inputs that `forward` has written in place; it must return them."""
         self._dirty = {id(t) for t in tensors}
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Say whether `backward` gets zeros, or None, of outputs that have none."""
+        """Set whether `backward` gets zeros or None for outputs without a gradient."""
         self._makes_zeros = value
 
 
@@ -172,9 +172,9 @@ def _edge_of(node: Node, place: tuple[str, int]) -> Any:
 
 
 class Function:
-    """The base of operators written by users.
+    """The base class of operators that users write.
 
-    Write two static methods and call `apply`.
+    Define the static methods `forward` and `backward`, and call `apply`.
 
     Examples
     --------
@@ -196,20 +196,23 @@ class Function:
 
     @staticmethod
     def forward(ctx: Any, *args: Any, **words: Any) -> Any:
-        """Compute the outputs; nothing is recorded in here.
+        """Compute the outputs; operations in this method are not recorded.
 
-        Without `ctx` where `setup_context` is written, too.
+        If `setup_context` is defined, too, `forward` is called without `ctx`.
         """
         raise NotImplementedError
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        """Save values for `backward`, after `forward`."""
+        """Save values for `backward`; it is called after `forward`."""
         raise NotImplementedError
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        """Return one gradient for each argument of `forward`, None for no tensor."""
+        """Return one gradient for each argument of `forward`.
+
+        Return None for an argument that is not a tensor.
+        """
         raise NotImplementedError
 
     def __call__(self, *_: Any, **__: Any) -> Any:
@@ -222,7 +225,7 @@ class Function:
 
     @classmethod
     def apply(cls, *args: Any, **words: Any) -> Any:
-        """Run `forward` and record one node for it."""
+        """Run `forward` and record it as one node."""
         apart = cls.setup_context is not Function.setup_context
         if apart:
             args, words = _in_order(cls.forward, args, words), {}
@@ -327,9 +330,10 @@ def _check_no_leaf(cls: type[Function], x: Tensor) -> None:
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a `backward` that is not differentiable itself.
+    """Decorate a `backward` method that is not differentiable itself.
 
-    It runs without recording, and a second derivative through it is an error.
+    It runs without recording operations, and a second derivative through it raises an
+    error.
 
     Examples
     --------

@@ -29,7 +29,7 @@ Array = Any  # of NumPy
 
 
 class GradcheckError(GradError):
-    """An analytical gradient that differs from the numerical one.
+    """An analytical gradient differs from the numerical one.
 
     Examples
     --------
@@ -94,8 +94,8 @@ def gradcheck(
 ) -> bool:
     """Compare the gradients of `func` with central differences.
 
-    Every element of every input that requires a gradient is moved by `eps` both ways,
-    and every element of every output is differentiated by a backward pass of its own.
+    Every element of every input that requires a gradient is changed by +eps and -eps.
+    For every element of every output, one backward pass computes the gradient.
 
     Parameters
     ----------
@@ -103,34 +103,34 @@ def gradcheck(
         The function to check. It takes `inputs` and returns a tensor or a sequence of
         tensors.
     inputs
-        Tensors in float64, or anything that `func` takes.  Keep them small, and away
-        from points where `func` has a kink.
+        Tensors of float64, or other arguments of `func`.  Keep the tensors small, and
+        away from points where `func` is not differentiable.
     eps
-        The step of the differences.
+        The step of the central differences.
     atol, rtol
-        A gradient passes if ``abs(analytical - numerical) <= atol + rtol *
-        abs(numerical)``.
+        The tolerances: a gradient is correct if
+        ``abs(analytical - numerical) <= atol + rtol * abs(numerical)``.
     raise_exception
         False to return False instead of raising an error.
     nondet_tol
-        The largest difference of two backward passes over one graph.
+        The largest allowed difference between two backward passes over one graph.
     check_undefined_grad
-        True to also compare backward passes from one output of several, with zeros for
-        the others.
+        True to also check backward passes that start from one of several outputs; the
+        gradients of the others are then zeros.
     check_grad_dtypes
-        Without effect: the dtype of a gradient is always checked.
+        It has no effect: the dtype of a gradient is always checked.
     check_batched_grad
-        True to also compare a batch of cotangents, `is_grads_batched` of `grad`, with
-        each.
+        True to also compare batched gradients (`is_grads_batched` of `grad`) with
+        single ones.
     check_forward_ad
-        True to also compare the products of `autograd.functional.jvp`, which are two
-        backward passes: there is no forward mode.
+        True to also check the products of `autograd.functional.jvp`, which are computed
+        by two backward passes because there is no forward mode.
     check_batched_forward_grad, masked
-        False: there is no forward mode, and there are no sparse tensors.
+        Both must be False: there is no forward mode, and there are no sparse tensors.
     check_backward_ad
-        True: there is no other mode.
+        It must be True, because there is no other mode.
     fast_mode
-        True to compare the gradient along one random direction instead of for each
+        True to check the gradient along one random direction only, instead of for each
         element.
     where
         The name of this check in error messages.
@@ -138,17 +138,18 @@ def gradcheck(
     Returns
     -------
     bool
-        Whether all gradients are right.
+        True if all gradients are correct.
 
     Raises
     ------
     GradcheckError
-        Naming output, input, element, analytical and numerical value.
+        If a gradient is wrong; the message names the output, the input, the element,
+        and both values.
     DTypeError
-        If an input that requires a gradient is not float64.
+        If an input that requires a gradient is not of float64.
     ArgumentError
-        If `func` is no function, `inputs` are neither tensor nor tuple, or a flag asks
-        for a mode that there is not.
+        If `func` is not a function, `inputs` is neither a tensor nor a tuple, or a flag
+        requests a mode that does not exist.
 
     Examples
     --------
@@ -219,32 +220,34 @@ def gradgradcheck(
     Parameters
     ----------
     grad_outputs
-        The cotangents at which the gradient is differentiated; random ones by default.
+        The output gradients at which the gradient is differentiated; random ones by
+        default.
     gen_non_contig_grad_outputs
-        True to give random cotangents gaps in memory.
+        True to use random output gradients that are not contiguous.
     check_undefined_grad
-        Without effect: the first derivative is always taken from all outputs.
+        It has no effect: the first derivative is always taken of all outputs.
     check_fwd_over_rev
-        Without effect: the second derivatives are the same either way.
+        It has no effect: the second derivatives are the same in both modes.
     check_rev_over_rev
-        True: there is no other mode.
+        It must be True, because there is no other mode.
     func, inputs, eps, atol, rtol, raise_exception, nondet_tol, check_grad_dtypes
-        See `gradcheck`.
+        The same as in `gradcheck`.
     check_batched_grad, fast_mode, masked
-        See `gradcheck`.
+        The same as in `gradcheck`.
 
     Returns
     -------
     bool
-        Whether the gradient of the gradient is right, in inputs and cotangents.
+        True if the gradients of the gradient, with respect to inputs and output
+        gradients, are correct.
 
     Raises
     ------
     GradcheckError
         Naming output, input, element, analytical and numerical value.
     ArgumentError
-        If there are not as many cotangents as outputs, or a flag asks for a mode that
-        there is not.
+        If the numbers of output gradients and outputs differ, or a flag requests a mode
+        that does not exist.
 
     Examples
     --------

@@ -47,23 +47,23 @@ def backward(
     Parameters
     ----------
     tensors
-        One or several tensors with history.
+        One or several tensors with a gradient history.
     grad_tensors
-        The cotangents of `tensors`, of their shapes; None is 1 for tensors of one
-        element.
+        The gradients with respect to `tensors`, with their shapes; None stands for 1,
+        for a tensor of one element.
     retain_graph
-        True to keep the saved arrays for another backward pass; by default as
+        True to keep the saved arrays for another backward pass; by default the value of
         `create_graph`.
     create_graph
-        True to record the backward pass itself.
+        True to record the backward pass itself, for higher derivatives.
     inputs
-        The tensors that get a gradient, leaves or not; by default all leaves.
+        The tensors that get a gradient, leaves or others; by default all leaves.
 
     Raises
     ------
     GradError
-        If nothing was recorded, a cotangent is missing or does not fit, or an earlier
-        backward pass has freed the graph.
+        If no operation was recorded, a gradient is missing or does not fit, or an
+        earlier backward pass has freed the graph.
 
     Examples
     --------
@@ -173,38 +173,42 @@ def grad(
 ) -> tuple[Tensor | None, ...]:
     """Return the gradient of `outputs` with respect to `inputs`.
 
-    Only the path from the outputs to the inputs is computed, and no `grad` changes.
+    Only the part of the graph between outputs and inputs is computed, and no `grad`
+    attribute changes.
 
     Parameters
     ----------
     outputs, grad_outputs
-        Tensors with history and their cotangents; see `backward`.
+        Tensors with a gradient history, and the gradients with respect to them, as in
+        `backward`.
     inputs
-        The tensors to differentiate: leaves, or any tensors on the way.
+        The tensors with respect to which the gradient is taken: leaves, or other
+        tensors of the graph.
     allow_unused
-        True to return None for an input that the outputs do not depend on, instead of
+        True to return None for an input on which the outputs do not depend, instead of
         raising an error.
     only_inputs
-        Without effect: no other gradient is ever kept.
+        It has no effect: other gradients are never kept.
     retain_graph, create_graph
-        See `backward`.
+        The same as in `backward`.
     is_grads_batched
-        True if cotangents have a first dimension that counts several of them, which the
-        gradients then have, too. There is a backward pass for each.
+        True if `grad_outputs` have an additional first dimension, which counts several
+        gradients. The results then have this dimension, too. There is one backward pass
+        for each.
     materialize_grads
         True to return zeros instead of None; `allow_unused` is then True.
 
     Returns
     -------
     tuple of Tensor
-        One gradient for each input, of its shape.
+        One gradient for each input, with the shape of the input.
 
     Raises
     ------
     GradError
-        If nothing was recorded, a cotangent is missing or does not fit, an input
-        requires no gradient or is not reached, or an earlier backward pass has freed
-        the graph.
+        If no operation was recorded, or a gradient is missing or does not fit.  If an
+        input does not require a gradient or is not reached, or an earlier backward pass
+        has freed the graph.
 
     Examples
     --------

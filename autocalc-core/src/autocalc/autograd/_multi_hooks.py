@@ -25,23 +25,23 @@ def register_multi_grad_hook(
     tensors
         Tensors that require gradients.
     fn
-        In mode "all" it is called with a list of the gradients when the last of those
-        that the pass computes has arrived; the others are None. In mode "any" it is
-        called with the first that arrives.
+        The hook. In mode "all", it is called with a list of the gradients once the last
+        one has arrived; tensors that the pass does not reach have None. In mode "any",
+        it is called with the first gradient that arrives.
     mode
-        "all" or "any".
+        When the hook is called: "all" or "any".
 
     Returns
     -------
     RemovableHandle
-        Its `remove()` takes the hook away.
+        A handle whose `remove()` removes the hook.
 
     Raises
     ------
     ArgumentError
-        If `mode` is none of the two.
+        If `mode` is neither "all" nor "any".
     GradError
-        If a tensor requires no gradient.
+        If a tensor does not require a gradient.
 
     Examples
     --------

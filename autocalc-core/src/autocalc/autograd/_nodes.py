@@ -27,11 +27,11 @@ from autocalc.autograd._node_names import name_of
 
 
 class Node:
-    """An operation in the graph, as `Tensor.grad_fn` gives it.
+    """An operation in the graph, as `Tensor.grad_fn` returns it.
 
-    The name of its class says which: ``type(y.grad_fn).__name__`` is ``"MulBackward0"``
-    after a product. Where AutoCalc computes something in other steps than PyTorch, the
-    name is that of its last step.
+    The name of its class describes the operation: after a product,
+    ``type(y.grad_fn).__name__`` is ``"MulBackward0"``. Where AutoCalc computes
+    something in other steps than PyTorch does, it is the name of the last step.
 
     Examples
     --------
@@ -47,32 +47,32 @@ class Node:
     __slots__ = ()
 
     def name(self) -> str:
-        """Return the name."""
+        """Return the name of the operation."""
         return type(self).__name__
 
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
-        """For each input its node, or None, and which output of that node it was."""
+        """For each input, its node (or None) and the index of that node's output."""
         raise NotImplementedError
 
     @property
     def metadata(self) -> dict[Any, Any]:
-        """A dictionary for notes of one's own on this node."""
+        """A dictionary for your own notes about this node."""
         raise NotImplementedError
 
     def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
-        """Call ``fn(grad_inputs, grad_outputs)`` after the node's rule has run.
+        """Call ``fn(grad_inputs, grad_outputs)`` after the node has computed gradients.
 
-        Both are tuples of tensors and None. The hook may return other `grad_inputs`.
-        The handle returned has `remove()`.
+        Both arguments are tuples of tensors and None. The hook may return other
+        `grad_inputs`. The handle that is returned has the method `remove()`.
         """
         raise NotImplementedError
 
     def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
-        """Call ``fn(grad_outputs)`` before the node's rule runs.
+        """Call ``fn(grad_outputs)`` before the node computes gradients.
 
-        The hook may return others, which are used instead. The handle returned has
-        `remove()`.
+        The hook may return other gradients, which are used instead. The handle that is
+        returned has the method `remove()`.
         """
         raise NotImplementedError
 

@@ -29,32 +29,33 @@ _thread = _Thread()
 
 
 class saved_tensors_hooks:
-    """Pack tensors that are saved for the backward pass, and unpack them there.
+    """Transform the tensors that are saved for the backward pass, and restore them.
 
-    In a ``with`` block, each tensor that an operator saves is given to `pack_hook`, and
-    what that returns is kept in its place: a file's name, fewer bits, a tensor on
-    another device. A backward pass gives it to `unpack_hook`, which returns the tensor.
-    Of blocks inside each other the inner one counts. Values that a user changes in
-    place are not found: the packed ones are used.
+    In the ``with`` block, each tensor that an operator saves is passed to `pack_hook`.
+    The result is kept instead: for example the name of a file, a compressed form, or a
+    tensor on another device. The backward pass calls `unpack_hook` with it to get the
+    tensor back. In nested blocks, only the inner one applies. In-place changes of a
+    saved tensor are not detected, because the packed value is used.
 
-    Operators in the block are recorded in Python, and compiled functions run as they
-    are written.
+    In the block, operators are recorded in Python, and compiled functions run eagerly.
 
     Parameters
     ----------
     pack_hook
-        ``pack_hook(tensor)`` returns anything. It must not write into the tensor.
+        A function ``pack_hook(tensor)`` that returns any object. It must not write into
+        the tensor.
     unpack_hook
-        ``unpack_hook(packed)`` returns a tensor of the same values.
+        A function ``unpack_hook(packed)`` that returns a tensor with the same values.
 
     Raises
     ------
     ArgumentError
-        If one of the two is no function.
+        If one of the two hooks is not a function.
     GradError
-        If `disable_saved_tensors_hooks` forbids it, or a hook wrote into its tensor.
+        If `disable_saved_tensors_hooks` forbids hooks, or a hook has written into its
+        tensor.
     DTypeError
-        In the backward pass, if `unpack_hook` returns no tensor.
+        In the backward pass, if `unpack_hook` does not return a tensor.
 
     Examples
     --------
@@ -131,12 +132,12 @@ class saved_tensors_hooks:
 class save_on_cpu(saved_tensors_hooks):
     """Keep saved tensors in the CPU's memory until the backward pass.
 
-    On a CPU everything is there already.
+    Without another device, it has no effect, because all tensors are on the CPU.
 
     Parameters
     ----------
     pin_memory, device_type
-        Without effect: there is no memory that only a device can see.
+        Accepted so that programs for PyTorch run; they have no effect.
 
     Examples
     --------
@@ -166,7 +167,7 @@ def _from_cpu(packed: Any) -> Tensor:
 
 @contextmanager
 def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
-    """Let `saved_tensors_hooks` be an error in a ``with`` block.
+    """Raise an error if `saved_tensors_hooks` is used in a ``with`` block.
 
     Parameters
     ----------
@@ -176,7 +177,7 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
     Raises
     ------
     GradError
-        With this text, if the block is inside of one of `saved_tensors_hooks`.
+        With this text, if the block is inside a block of `saved_tensors_hooks`.
 
     Examples
     --------

@@ -36,19 +36,20 @@ def vjp(
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Tensors, Tensors]:
-    """Return ``func(*inputs)`` and v^T J, J its Jacobian.
+    """Return ``func(*inputs)`` and v^T J, where J is the Jacobian.
 
     Parameters
     ----------
     func
-        The function. It takes the inputs and returns a tensor or a tuple of tensors.
+        The function to differentiate. It takes the inputs and returns a tensor or a
+        tuple of tensors.
     inputs
-        The inputs at which the derivative is taken: a tensor or a tuple of tensors.
+        The point at which the derivative is taken: a tensor or a tuple of tensors.
     v
-        The vector v: tensors of the outputs' shapes. It may be None for a single output
-        of one element.
+        The vector v: tensors with the shapes of the outputs. It may be None for a
+        single output of one element.
     create_graph
-        True to record the result, for further derivatives.
+        True to record the result, for higher derivatives.
     strict
         True to raise an error if an output does not depend on an input, instead of
         returning zeros.
@@ -56,14 +57,15 @@ def vjp(
     Returns
     -------
     outputs, product
-        The product has the form and shapes of the inputs.
+        The outputs of `func`, and the product, which has the structure and shapes of
+        the inputs.
 
     Raises
     ------
     GradError
-        If `strict` is broken.
+        If `strict` is True and an output does not depend on an input.
     ShapeError
-        If `v` does not fit.
+        If the shape of `v` does not fit.
 
     Examples
     --------
@@ -89,20 +91,21 @@ def jvp(
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Tensors, Tensors]:
-    """Return ``func(*inputs)`` and J v, J its Jacobian.
+    """Return ``func(*inputs)`` and J v, where J is the Jacobian.
 
     Parameters
     ----------
     func, inputs, create_graph, strict
-        See `vjp`.
+        The same as in `vjp`.
     v
-        The vector v: tensors of the inputs' shapes. It may be None for a single input
-        of one element.
+        The vector v: tensors with the shapes of the inputs. It may be None for a single
+        input of one element.
 
     Returns
     -------
     outputs, product
-        The product has the form and shapes of the outputs.
+        The outputs of `func`, and the product, which has the structure and shapes of
+        the outputs.
 
     Examples
     --------
@@ -144,24 +147,25 @@ def jacobian(
     vectorize: bool = False,
     strategy: str = "reverse-mode",
 ) -> Any:
-    """Return the Jacobian of `func`, of the outputs' shape followed by the inputs'.
+    """Return the Jacobian of `func`, with the shape of the output and of the input.
 
-    A backward pass for each element of the outputs.
+    The shape is that of the output followed by that of the input.  There is one
+    backward pass for each element of the outputs.
 
     Parameters
     ----------
     func, inputs, create_graph, strict
         See `vjp`.
     vectorize
-        Accepted for PyTorch's sake; it has no effect.
+        Accepted so that programs for PyTorch run; it has no effect.
     strategy
-        The only strategy is "reverse-mode".
+        It must be "reverse-mode", the only strategy.
 
     Returns
     -------
     Tensor or tuple
-        A tensor for one output and one input; a tuple of them for several inputs; a
-        tuple of these for several outputs.
+        A tensor for one output and one input, a tuple of tensors for several inputs,
+        and a tuple of these for several outputs.
 
     Examples
     --------
@@ -195,23 +199,24 @@ def hessian(
     vectorize: bool = False,
     outer_jacobian_strategy: str = "reverse-mode",
 ) -> Any:
-    """Return the second derivatives of a function of one element.
+    """Return the second derivatives of a function with a single output element.
 
     Parameters
     ----------
     func
         The function, which returns a tensor of one element.
     inputs, create_graph, strict
-        See `vjp`.
+        The same as in `vjp`.
     vectorize
         Accepted for PyTorch's sake; it has no effect.
     outer_jacobian_strategy
-        The only strategy is "reverse-mode".
+        It must be "reverse-mode", the only strategy.
 
     Returns
     -------
     Tensor or tuple
-        Of the input's shape twice; for several inputs a tuple of tuples.
+        A tensor with the shape of the input, repeated twice; for several inputs, a
+        tuple of tuples of tensors.
 
     Examples
     --------
@@ -246,9 +251,10 @@ def vhp(
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Tensor, Tensors]:
-    """Return ``func(*inputs)``, of one element, and v^T H, H its second derivatives.
+    """Return ``func(*inputs)`` and v^T H, where H is the Hessian.
 
-    Two backward passes, however many inputs there are.
+    `func` returns a tensor of one element.  There are two backward passes, regardless
+    of the number of inputs.
 
     Parameters
     ----------
@@ -285,7 +291,9 @@ def hvp(
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Tensor, Tensors]:
-    """Return ``func(*inputs)`` and H v: as `vhp`, since second derivatives commute.
+    """Return ``func(*inputs)`` and H v, where H is the Hessian.
+
+    H is symmetric, so H v is computed as `vhp` computes v^T H.
 
     Examples
     --------

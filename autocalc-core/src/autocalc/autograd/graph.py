@@ -30,12 +30,12 @@ __all__ = [
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
-    """Return the place of a tensor in the graph, for `autograd.grad`.
+    """Return the position of a tensor in the graph, for `autograd.grad`.
 
     Raises
     ------
     GradError
-        If the tensor requires no gradient.
+        If the tensor does not require a gradient.
 
     Examples
     --------
@@ -58,9 +58,9 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
-    """Count a change of tensors in place that something else has made.
+    """Report that other code has changed tensors in place.
 
-    A backward pass that needs the former values is an error then.
+    A backward pass that needs the former values then raises an error.
 
     Examples
     --------

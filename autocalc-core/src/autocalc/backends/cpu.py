@@ -9,9 +9,9 @@ __all__ = ["get_cpu_capability"]
 
 
 def get_cpu_capability() -> str:
-    """Return "AVX512", "AVX2", "DEFAULT" or another name of the CPU's instructions.
+    """Return the CPU's instruction set: "AVX512", "AVX2", "DEFAULT" or another name.
 
-    Which kernels run is another question: `autocalc doctor` answers it.
+    The command `autocalc doctor` shows which kernels run.
 
     Examples
     --------

@@ -58,7 +58,7 @@ matmul = _Matmul()
 
 
 def is_built() -> bool:
-    """Return False: AutoCalc is for CPUs."""
+    """Return False: this part of PyTorch is not in AutoCalc."""
     return False
 
 

@@ -40,12 +40,12 @@ allow_tf32 = True
 
 
 def is_available() -> bool:
-    """Return False."""
+    """Return False: AutoCalc does not use cuDNN."""
     return False
 
 
 def version() -> None:
-    """Return None: there is no cuDNN."""
+    """Return None: AutoCalc does not use cuDNN."""
 
 
 @contextmanager
@@ -56,7 +56,7 @@ def flags(
     deterministic: bool = False,
     allow_tf32: bool = True,
 ) -> Iterator[None]:
-    """Set these within a block, without effect."""
+    """Accept these settings for a ``with`` block; they have no effect."""
     check_flags("cudnn.flags", enabled=enabled, benchmark=benchmark)
     check_flags("cudnn.flags", deterministic=deterministic, allow_tf32=allow_tf32)
     given: dict[str, bool | int] = {

@@ -7,5 +7,5 @@ __all__ = ["is_available"]
 
 
 def is_available() -> bool:
-    """Return False."""
+    """Return False: AutoCalc does not contain MKL."""
     return False

@@ -12,5 +12,5 @@ deterministic = False
 
 
 def is_available() -> bool:
-    """Return False."""
+    """Return False: AutoCalc does not use MKLDNN."""
     return False

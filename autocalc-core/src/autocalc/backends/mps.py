@@ -11,12 +11,12 @@ __all__ = ["is_available", "is_built"]
 
 
 def is_available() -> bool:
-    """Return False."""
+    """Return False: AutoCalc does not support Apple's GPUs."""
     return False
 
 
 def is_built() -> bool:
-    """Return False."""
+    """Return False: AutoCalc does not support Apple's GPUs."""
     return False
 
 

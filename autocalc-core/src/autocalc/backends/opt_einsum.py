@@ -13,5 +13,5 @@ strategy: str | None = None
 
 
 def is_available() -> bool:
-    """Return False."""
+    """Return False: AutoCalc does not use opt_einsum."""
     return False

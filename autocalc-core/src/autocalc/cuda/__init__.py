@@ -67,20 +67,20 @@ def device_count() -> int:
 
 
 def current_device() -> int:
-    """Return 0, the number of the GPU on which tensors are."""
+    """Return 0, the number of the only GPU that AutoCalc uses."""
     _device.library_of("cuda")  # which raises where there is none
     return 0
 
 
 def set_device(device: int | str | _Device) -> None:
-    """Check that `device` is the GPU on which tensors are, number 0.
+    """Check that `device` is number 0, the only GPU that AutoCalc uses.
 
-    ``CUDA_VISIBLE_DEVICES`` chooses for a process which GPU that is.
+    The environment variable ``CUDA_VISIBLE_DEVICES`` selects this GPU for a process.
 
     Raises
     ------
     ArgumentError
-        If it is another one, or there is none.
+        If `device` is another number, or there is no GPU.
     """
     chosen = _numbered("cuda", device)
     if chosen.type != "cuda":
@@ -89,49 +89,50 @@ def set_device(device: int | str | _Device) -> None:
 
 
 def manual_seed(seed: int) -> None:
-    """Do nothing: `autocalc.manual_seed` seeds all there is."""
+    """Do nothing: `autocalc.manual_seed` seeds the generator of all devices."""
 
 
 def manual_seed_all(seed: int) -> None:
-    """Do nothing: `autocalc.manual_seed` seeds all there is."""
+    """Do nothing: `autocalc.manual_seed` seeds the generator of all devices."""
 
 
 def empty_cache() -> None:
-    """Give cached memory back to the GPU."""
+    """Return the cached memory to the GPU."""
     library = _library()
     if library is not None:
         library.trim()
 
 
 def synchronize(device: Any = None) -> None:
-    """Wait until the GPU has done all work; raises errors of kernels."""
+    """Wait until the GPU has finished all work; raise the errors of its kernels."""
     library = _library()
     if library is not None:
         library.synchronize()
 
 
 def memory_stats(device: Any = None) -> dict[str, int]:
-    """Return the counters of the GPU's memory, in bytes; empty without a GPU.
+    """Return the counters of the GPU's memory in bytes; empty without a GPU.
 
-    `in_use` by arrays, their `peak` among the times that counters were read, `cached`,
-    what waits to be used again, and the GPU's `free` and `total` memory.
+    `in_use` is the memory of arrays, and `peak` its largest value at the times when
+    counters were read. `cached` is the memory that is kept for reuse. `free` and
+    `total` describe the memory of the GPU.
     """
     library = _library()
     return {} if library is None else dict(library.stats())
 
 
 def memory_allocated(device: Any = None) -> int:
-    """Return the bytes that arrays take on the GPU."""
+    """Return the number of bytes that arrays use on the GPU."""
     return memory_stats().get("in_use", 0)
 
 
 def max_memory_allocated(device: Any = None) -> int:
-    """Return the most bytes that arrays took when a counter of memory was read."""
+    """Return the largest number of bytes of arrays at the times when it was read."""
     return memory_stats().get("peak", 0)
 
 
 def memory_reserved(device: Any = None) -> int:
-    """Return the bytes that arrays and the cache take on the GPU."""
+    """Return the number of bytes that arrays and the cache use on the GPU."""
     stats = memory_stats()
     return stats.get("in_use", 0) + stats.get("cached", 0)
 
@@ -141,12 +142,12 @@ default_generators: tuple[Any, ...] = ()
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """Return whether there is a GPU: kernels for one take bfloat16.
+    """Return whether there is a GPU, because its kernels support bfloat16.
 
     Parameters
     ----------
     including_emulation
-        Accepted for PyTorch's sake; it has no effect.
+        Accepted so that programs for PyTorch run; it has no effect.
 
     Examples
     --------
@@ -159,17 +160,17 @@ def is_bf16_supported(including_emulation: bool = True) -> bool:
 
 
 def get_rng_state_all() -> list[Any]:
-    """Return an empty list: GPUs draw from the process's generator."""
+    """Return an empty list: GPUs use the default generator of the process."""
     return []
 
 
 def set_rng_state_all(new_states: Iterable[Any]) -> None:
-    """Take the empty list that `get_rng_state_all` returns.
+    """Accept the empty list that `get_rng_state_all` returns.
 
     Raises
     ------
     ArgumentError
-        If there is a state in it.
+        If the list is not empty.
 
     Examples
     --------
@@ -184,7 +185,7 @@ def set_rng_state_all(new_states: Iterable[Any]) -> None:
 
 
 def mem_get_info(device: Any = None) -> tuple[int, int]:
-    """Return the bytes of the GPU's memory that are free, and all; 0 without a GPU."""
+    """Return the free and the total bytes of the GPU's memory; 0 without a GPU."""
     stats = memory_stats()
     return stats.get("free", 0), stats.get("total", 0)
 

@@ -11,14 +11,14 @@ __all__ = ["GradScaler", "autocast"]
 
 
 class autocast(_amp.autocast):
-    """A context, or a decorator, that changes nothing.
+    """Do nothing: a context or a decorator for PyTorch programs.
 
     Parameters
     ----------
     enabled
         True for lower precision.
     dtype, cache_enabled
-        Accepted for PyTorch's sake; they have no effect.
+        Accepted so that programs for PyTorch run; they have no effect.
 
     Examples
     --------
@@ -36,9 +36,10 @@ class autocast(_amp.autocast):
 
 
 class GradScaler(_amp.GradScaler):
-    """Scales nothing: gradients of float32 need no scale.
+    """Do nothing: gradients of float32 need no scale.
 
-    Takes PyTorch's arguments; `scale` returns the loss, `step` calls the optimizer.
+    It accepts PyTorch's arguments; `scale` returns the loss, and `step` calls the
+    optimizer.
 
     Examples
     --------

@@ -206,16 +206,18 @@ def unary(
     call = elementwise("tensors", 1, index, op=op, saves=op.saves)(call)
     doc = f"Return {doc}, element by element."
     public = names.get("methods", name).split()[0]
-    doc = documented(place + public, doc, ("input",), example)
+    given = "input floats" if floats else "input"
+    doc = documented(place + public, doc, (given,), example)
     made = operator(call, op, doc, main=main)
     return cast("Unary", method(**names)(made))
 
 
 _OPERANDS = {
-    "input": "x, a tensor of any shape.",
-    "other": "y, a tensor or a number.",
-    "other tensor": "y, a tensor.",
-    "out": "A tensor for the result, which is converted to its dtype.",
+    "input": "The tensor x, of any shape.",
+    "input floats": "The tensor x, of any shape; integers are converted to floats.",
+    "other": "The second operand y, a tensor or a number; shapes are broadcast.",
+    "other tensor": "The second operand y, a tensor; shapes are broadcast.",
+    "out": "A tensor to write the result into; the result is converted to its dtype.",
 }
 
 
@@ -229,8 +231,8 @@ def documented(
     lines = [doc, "", "Parameters", "----------"]
     for operand in (*operands, "out"):
         lines += [operand.split()[0], f"    {_OPERANDS[operand]}"]
-    wrong = "`input` is no tensor" if len(operands) == 1 else "there is no tensor"
-    wrong = "an operand is no tensor" if "other tensor" in operands else wrong
+    wrong = "`input` is not a tensor" if len(operands) == 1 else "both are numbers"
+    wrong = "an operand is not a tensor" if "other tensor" in operands else wrong
     lines += ["", "Raises", "------", "DTypeError", f"    If {wrong}."]
     if example:
         given = ", ".join(f"ac.tensor({elements})" for elements in example[:-1])

@@ -38,14 +38,14 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return max(input, 0); with `inplace`, in the memory of `input`.
+    """Return max(input, 0), element by element.
 
     Parameters
     ----------
     input
         The input tensor, of any shape.
     inplace
-        True to write the result into the memory of `input`.
+        True to write the result into the memory of `input` and return `input`.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 def hardtanh(
     input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
 ) -> Tensor:
-    """Return `input` limited to `min_val` to `max_val`.
+    """Return min(max(input, min_val), max_val), element by element.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def hardtanh(
     ArgumentError
         If `min_val` is above `max_val`.
     DTypeError
-        If the tensor is of integers which cannot hold the limits.
+        If `input` is a tensor of integers whose dtype cannot hold the limits.
 
     Examples
     --------
@@ -195,6 +195,8 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """Return min(max(input + 3, 0), 6) / 6, a piecewise linear sigmoid.
 
+    Howard and others: Searching for MobileNetV3 (ICCV 2019).
+
     Parameters
     ----------
     input
@@ -255,7 +257,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
 def leaky_relu(
     input: Tensor, negative_slope: float = 0.01, inplace: bool = False
 ) -> Tensor:
-    """Return input where it is above 0, else negative_slope * input.
+    """Return `input` where it is above 0, and negative_slope * input elsewhere.
 
     Maas, Hannun, Ng: Rectifier nonlinearities improve acoustic models (2013).
 
@@ -264,7 +266,7 @@ def leaky_relu(
     input
         The input tensor, of any shape.
     negative_slope
-        The slope of negative elements.
+        The factor of the elements that are not above 0.
     inplace
         True to write the result into the memory of `input`.
 
@@ -289,23 +291,24 @@ def _sloped(x: Tensor, slope: Tensor | float) -> Tensor:
 @traced
 @rounded_once
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
-    """Return input where it is above 0, else weight * input.
+    """Return `input` where it is above 0, and weight * input elsewhere.
 
     He, Zhang, Ren, Sun: Delving deep into rectifiers (ICCV 2015).
 
     Parameters
     ----------
     input
-        A tensor of shape (N, C, ...), or any shape if there is one slope.
+        A tensor of shape (N, C, ...); with a single slope, a tensor of any shape.
     weight
-        The slopes, of shape (C,), (1,) or ().
+        The slopes: a tensor of shape (C,) with one slope for each channel, or of shape
+        (1,) or () with one slope for all channels.
 
     Raises
     ------
     ShapeError
-        If there are neither one nor C slopes.
+        If the number of slopes is neither 1 nor C.
     DTypeError
-        If the two are not of one floating-point dtype.
+        If `input` and `weight` do not have the same floating-point dtype.
 
     Examples
     --------
@@ -331,7 +334,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 
 @traced
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """Return input where it is above 0, else alpha * (exp(input) - 1).
+    """Return `input` where it is above 0, and alpha * (exp(input) - 1) elsewhere.
 
     Clevert, Unterthiner, Hochreiter: Exponential linear units (ICLR 2016).
 
@@ -340,7 +343,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     input
         The input tensor, of any shape.
     alpha
-        The factor of the part below 0.
+        The factor of the exponential part.
     inplace
         True to write the result into the memory of `input`.
 
@@ -357,7 +360,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 @traced
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """Return input where it is above 0, else alpha * (exp(input / alpha) - 1).
+    """Return `input` where it is above 0, else alpha * (exp(input / alpha) - 1).
 
     Barron: Continuously differentiable exponential linear units (2017).
 
@@ -366,7 +369,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     input
         The input tensor, of any shape.
     alpha
-        The scale of the part below 0.
+        The factor of the exponential part, and the divisor of its exponent.
     inplace
         True to write the result into the memory of `input`.
 
@@ -403,10 +406,11 @@ _SELU = SELU_ALPHA, 1.0, SELU_SCALE
 
 @traced
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return 1.0507 * elu(input, 1.6733), whose outputs stay normalised.
+    """Return 1.0507 * elu(input, 1.6733), the self-normalising linear unit.
 
-    Klambauer, Unterthiner, Mayr, Hochreiter: Self-normalizing neural networks (NeurIPS
-    2017).
+    With these two constants, layers keep activations close to mean 0 and variance 1.
+    Klambauer, Unterthiner, Mayr, Hochreiter: Self-normalizing neural networks
+    (NeurIPS 2017).
 
     Parameters
     ----------

@@ -45,9 +45,10 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return input * sigmoid(input); with `inplace`, in the memory of `input`.
+    """Return input * sigmoid(input), element by element.
 
-    Also called swish.  Elfwing, Uchibe, Doya: Sigmoid-weighted linear units (2017).
+    The function is also called swish.  Elfwing, Uchibe, Doya: Sigmoid-weighted linear
+    units (2017).
 
     Parameters
     ----------
@@ -141,22 +142,22 @@ def _gelu_tanh_second_derivative(k: Any, a: Any) -> Any:
 
 @traced
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
-    """Return x * Phi(x), Phi the distribution function of the normal distribution.
+    """Return x * Phi(x), where Phi is the standard normal distribution function.
 
     Hendrycks, Gimpel: Gaussian error linear units (2016).
 
     Parameters
     ----------
     input
-        x, of any shape, float32 or float64.
+        x, a tensor of float32 or float64, of any shape.
     approximate
-        ``"none"``: x / 2 * (1 + erf(x / sqrt(2))); ``"tanh"``: x / 2 * (1 +
-        tanh(sqrt(2 / pi) * (x + 0.044715 x^3))).
+        The formula: ``"none"`` computes x / 2 * (1 + erf(x / sqrt(2))), and ``"tanh"``
+        computes x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))).
 
     Raises
     ------
     ArgumentError
-        If `approximate` is neither.
+        If `approximate` is neither ``"none"`` nor ``"tanh"``.
 
     Examples
     --------
@@ -198,16 +199,16 @@ def _(k: Any, n: Any, h: Any) -> Any:
 
 @traced
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
-    """Return log(1 + exp(beta * x)) / beta, a smooth max(x, 0).
+    """Return log(1 + exp(beta * x)) / beta, a smooth form of max(x, 0).
 
     Parameters
     ----------
     input
         x, of any shape, float32 or float64.
     beta
-        The sharpness: the larger, the closer to max(x, 0).
+        The sharpness: the larger it is, the closer the result is to max(x, 0).
     threshold
-        If beta * x is larger, the result is x itself.
+        The number above which beta * x gives the result x itself.
 
     Examples
     --------
@@ -316,7 +317,7 @@ def tanhshrink(input: Tensor) -> Tensor:
 @traced
 @rounded_once
 def glu(input: Tensor, dim: int = -1) -> Tensor:
-    """Return a * sigmoid(b), a and b the halves of `input` along `dim`.
+    """Return a * sigmoid(b), where a and b are the halves of `input` along `dim`.
 
     Dauphin, Fan, Auli, Grangier: Language modeling with gated convolutional networks
     (ICML 2017).
@@ -326,7 +327,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     input
         The input tensor, of any shape.
     dim
-        The dimension; a negative one counts from the end.
+        The dimension that is split; a negative number counts from the end.
 
     Raises
     ------

@@ -19,16 +19,16 @@ from autocalc._tensor.checks import number, require
 def threshold(
     input: Tensor, threshold: float, value: float, inplace: bool = False
 ) -> Tensor:
-    """Return input where it is above `threshold`, else `value`.
+    """Return `input` where it is above `threshold`, and `value` elsewhere.
 
     Parameters
     ----------
     input
         The input tensor, of any shape.
     threshold
-        The limit: elements up to it are replaced.
+        The limit: elements that are not above it are replaced.
     value
-        The result where `input` is at the limit or below.
+        The number that replaces these elements.
     inplace
         True to write the result into the memory of `input`.
 
@@ -54,7 +54,7 @@ def _with_floor(input: Tensor, threshold: float, value: float, inplace: bool) ->
 
 
 def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
-    """Set `input` to `value` where it is not above `threshold`, in place; return it.
+    """Set elements of `input` that are not above `threshold` to `value`, in place.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
     threshold
         The limit: elements up to it are replaced.
     value
-        The number that replaces elements up to the limit.
+        The number that replaces these elements.
 
     Examples
     --------
@@ -78,14 +78,14 @@ def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
 @method("hardshrink")
 @traced
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    """Return input where abs(input) is above `lambd`, else 0.
+    """Return `input` where abs(input) is above `lambd`, and 0 elsewhere.
 
     Parameters
     ----------
     input
         The input tensor, of any shape.
     lambd
-        The limit: elements from -lambd to lambd become 0.
+        The limit: elements between -lambd and lambd become 0.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 @traced
 @rounded_once
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    """Return input moved by `lambd` towards 0, where smaller numbers end.
+    """Return sign(input) * max(abs(input) - lambd, 0), element by element.
 
     Parameters
     ----------

@@ -88,17 +88,17 @@ def _two_axes(where: str, dim1: int, dim2: int, ndim: int) -> tuple[int, int]:
 @method("diagonal")
 @traced(light=True)
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    """Return the diagonal of two dimensions as the last dimension: a view.
+    """Return a view of a diagonal of two dimensions, as the last dimension.
 
     Parameters
     ----------
     input
-        The input tensor, with at least two dimensions.
+        A tensor with at least two dimensions.
     offset
-        The number of the diagonal: 0 is the main one, positive ones are above it,
-        negative ones below.
+        The number of the diagonal: 0 is the main diagonal, positive numbers are above
+        it, negative numbers below it.
     dim1, dim2
-        The dimensions of the rows and of the columns.
+        The two dimensions that form the matrices: the rows and the columns.
 
     Examples
     --------
@@ -116,23 +116,23 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
 def diag_embed(
     input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1
 ) -> Tensor:
-    """Return zeros with the last dimension of `input` on the diagonal of two others.
+    """Return a tensor with the last dimension of `input` on a diagonal, 0 elsewhere.
 
     Parameters
     ----------
     input
         The input tensor.
     offset
-        The diagonal: 0 is the main one, positive ones are above it.
+        The diagonal: 0 is the main diagonal, positive numbers are above it.
     dim1
-        The dimension of the rows.
+        The dimension of the rows in the result.
     dim2
-        The dimension of the columns.
+        The dimension of the columns in the result.
 
     Raises
     ------
     DimensionError
-        If both dimensions are the same.
+        If `dim1` and `dim2` are the same dimension.
 
     Examples
     --------
@@ -155,16 +155,16 @@ def diag_embed(
 @method("diag")
 @traced
 def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
-    """Return the matrix with a vector on its diagonal, or a matrix's diagonal.
+    """Return a matrix with a vector on its diagonal, or the diagonal of a matrix.
 
     Parameters
     ----------
     input
         The input tensor.
     diagonal
-        The diagonal: 0 is the main one, positive ones are above it.
+        The diagonal: 0 is the main diagonal, positive numbers are above it.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
@@ -201,7 +201,7 @@ def trace(input: Tensor) -> Tensor:
     Raises
     ------
     ShapeError
-        If `input` is no matrix.
+        If `input` is not a matrix.
 
     Examples
     --------
@@ -240,9 +240,9 @@ def tril(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
     input
         The input tensor.
     diagonal
-        The diagonal: 0 is the main one, positive ones are above it.
+        The diagonal: 0 is the main diagonal, positive numbers are above it.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -264,9 +264,9 @@ def triu(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
     input
         The input tensor.
     diagonal
-        The diagonal: 0 is the main one, positive ones are above it.
+        The diagonal: 0 is the main diagonal, positive numbers are above it.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -303,7 +303,7 @@ def tril_indices(
     dtype: DType = dtypes.int64,
     device: str | Device = "cpu",
 ) -> Tensor:
-    """Return the indices, [2, n], of a matrix on and below a diagonal, by rows.
+    """Return the indices of the elements of a matrix on and below a diagonal.
 
     Parameters
     ----------
@@ -312,7 +312,7 @@ def tril_indices(
     col
         The number of columns.
     offset
-        The diagonal: 0 is the main one, positive ones are above it.
+        The diagonal: 0 is the main diagonal, positive numbers are above it.
     dtype
         The dtype of the result.
     device
@@ -339,7 +339,7 @@ def triu_indices(
     dtype: DType = dtypes.int64,
     device: str | Device = "cpu",
 ) -> Tensor:
-    """Return the indices, [2, n], of a matrix on and above a diagonal, by rows.
+    """Return the indices of the elements of a matrix on and above a diagonal.
 
     Parameters
     ----------
@@ -348,7 +348,7 @@ def triu_indices(
     col
         The number of columns.
     offset
-        The diagonal: 0 is the main one, positive ones are above it.
+        The diagonal: 0 is the main diagonal, positive numbers are above it.
     dtype
         The dtype of the result.
     device
@@ -414,7 +414,7 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     input
         The input tensor.
     offset
-        The diagonal: 0 is the main one, positive ones are above it.
+        The diagonal: 0 is the main diagonal, positive numbers are above it.
 
     Examples
     --------

@@ -118,27 +118,27 @@ def cat(
     out: Tensor | None = None,
     axis: Any = None,
 ) -> Tensor:
-    """Join tensors along an existing dimension; all other sizes must be equal.
+    """Join tensors along an existing dimension; their other sizes must be equal.
 
-    Tensors of shape (0,) are left out, as in PyTorch.
+    Tensors of shape (0,) are skipped, as in PyTorch.
 
     Parameters
     ----------
     tensors
-        The tensors, a list or a tuple.
+        A list or tuple of tensors.
     dim
-        The dimension along which they are joined.
+        The dimension along which the tensors are joined.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Raises
     ------
     ArgumentError
-        If there is no tensor.
+        If the list of tensors is empty.
     ShapeError
-        If sizes differ in another dimension.
+        If the sizes differ in another dimension than `dim`.
 
     Examples
     --------
@@ -203,18 +203,18 @@ def stack(
     tensors
         The tensors, a list or a tuple.
     dim
-        The place of the new dimension.
+        The position of the new dimension in the result.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Raises
     ------
     ArgumentError
         If there is no tensor.
     ShapeError
-        If shapes differ.
+        If the tensors have different shapes.
 
     Examples
     --------
@@ -252,14 +252,14 @@ def _of_dims(
 
 @traced(light=True)
 def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """Join tensors along the second dimension; vectors along the only one.
+    """Join tensors along the second dimension; join vectors along their only one.
 
     Parameters
     ----------
     tensors
         The tensors, a list or a tuple.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -273,14 +273,14 @@ def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
 
 @traced
 def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """Join tensors along the first dimension; vectors are rows.
+    """Join tensors along the first dimension; each vector becomes a row.
 
     Parameters
     ----------
     tensors
         The tensors, a list or a tuple.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -295,14 +295,14 @@ def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
 
 @traced
 def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """Join tensors along the third dimension.
+    """Join tensors along the third dimension, which is added where it is missing.
 
     Parameters
     ----------
     tensors
         The tensors, a list or a tuple.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -317,14 +317,14 @@ def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
 
 @traced
 def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """Join tensors along the second dimension; vectors are columns.
+    """Join tensors along the second dimension; each vector becomes a column.
 
     Parameters
     ----------
     tensors
         The tensors, a list or a tuple.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -343,7 +343,7 @@ def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Ten
 
 @traced
 def block_diag(*tensors: Tensor) -> Tensor:
-    """Return matrices along the diagonal of a matrix, with 0 elsewhere.
+    """Return a matrix with the given matrices along its diagonal, and 0 elsewhere.
 
     Parameters
     ----------

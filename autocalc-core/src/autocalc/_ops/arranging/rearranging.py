@@ -37,18 +37,19 @@ from autocalc.errors import ArgumentError, DimensionError, ShapeError
 @method("repeat")
 @traced
 def repeat(input: Tensor, *sizes: Any, repeats: Any = None) -> Tensor:
-    """Return copies of `input` side by side: repeats[i] along dimension i.
+    """Return `input` repeated `repeats[i]` times along each dimension i.
 
-    There may be more repeats than dimensions; new dimensions are in front.
+    If there are more repeats than dimensions, new dimensions are added in front.
 
     Parameters
     ----------
     input
         The input tensor.
     *sizes
-        The number of repetitions of each dimension, one by one or as one sequence.
+        The number of repetitions of each dimension, as separate arguments or as one
+        sequence.
     repeats
-        The same as a keyword: a sequence.
+        The same numbers as a keyword argument: one sequence.
 
     Raises
     ------
@@ -97,7 +98,7 @@ def _spread(
 
 @traced(light=True)
 def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
-    """Return copies of `input` side by side; missing repeats are 1.
+    """Return `input` repeated along its dimensions; missing repeats are taken as 1.
 
     Parameters
     ----------
@@ -129,27 +130,28 @@ def repeat_interleave(
     output_size: int | None = None,
     axis: Any = None,
 ) -> Tensor:
-    """Return each element repeated, one after the other.
+    """Return each element, or each slice along `dim`, repeated in place.
 
     Parameters
     ----------
     input
-        The input tensor, of any shape; it is flattened if `dim` is None. If it is the
-        only argument, it is taken as `repeats`, and the result has the index of each
-        repetition.
+        A tensor of any shape; it is flattened if `dim` is None. If `input` is the only
+        argument, it is taken as `repeats`, and the result holds the index of the
+        element that each repetition belongs to.
     repeats
-        The number of repetitions: one for all, or one for each slice along `dim`.
+        The number of repetitions: one number for all, or a tensor with one number for
+        each slice along `dim`.
     dim
         The dimension whose slices are repeated.
     output_size
-        The sum of `repeats`, if it is known; it is checked.
+        The sum of `repeats`, if you know it; a wrong number raises an error.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Raises
     ------
     ShapeError
-        If `repeats` does not have as many elements as `dim`.
+        If the number of `repeats` differs from the size of `dim`.
 
     Examples
     --------
@@ -211,23 +213,23 @@ def _repetitions(counts: Tensor, size: int | None) -> Tensor:
 @method("roll")
 @traced(light=True)
 def roll(input: Tensor, shifts: Dims, dims: Dims = None) -> Tensor:
-    """Return `input` rotated along dimensions.
+    """Return `input` with its elements moved along dimensions, in a circle.
 
-    Without `dims`, as if it had one dimension.
+    An element that is moved beyond the end comes back at the beginning.
 
     Parameters
     ----------
     input
         The input tensor.
     shifts
-        The number of places, one or several.
+        The number of positions to move: one number, or one for each of `dims`.
     dims
-        The dimensions; without them the tensor counts as one vector.
+        The dimensions; by default the tensor is treated as one flat vector.
 
     Raises
     ------
     ArgumentError
-        If there are not as many `shifts` as `dims`.
+        If the numbers of `shifts` and `dims` differ.
 
     Examples
     --------
@@ -272,7 +274,7 @@ def _rolled(x: Tensor, shift: int, axis: int) -> Tensor:
 
 @traced
 def flip(input: Tensor, dims: Dims) -> Tensor:
-    """Return `input` with the order along `dims` reversed: a copy.
+    """Return a copy of `input` with the order along each of `dims` reversed.
 
     Parameters
     ----------
@@ -356,7 +358,7 @@ def flipud(input: Tensor) -> Tensor:
 
 @method("rot90")
 def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
-    """Return `input` turned `k` times by 90 degrees, from dims[0] towards dims[1].
+    """Return `input` rotated `k` times by 90 degrees, from dims[0] towards dims[1].
 
     Parameters
     ----------
@@ -365,12 +367,12 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     k
         The number of quarter turns.
     dims
-        The plane, two dimensions.
+        The two dimensions that form the plane of the rotation.
 
     Raises
     ------
     DimensionError
-        If `dims` is not two different dimensions.
+        If `dims` are not two different dimensions.
 
     Examples
     --------
@@ -403,23 +405,24 @@ def _reversed_for_turn(input: Tensor, k: int, dims: Sequence[int]) -> Tensor:
 
 @traced
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
-    """Return the coordinates of a grid: tensor i repeated along all other dimensions.
+    """Return coordinate grids: vector i, repeated along all other dimensions.
 
-    With ``indexing="xy"`` the first two dimensions change places.
+    With ``indexing="xy"`` the first two dimensions of each grid are exchanged.
 
     Parameters
     ----------
     *tensors
-        Vectors, one by one.
+        The vectors, as separate arguments.
     indexing
-        "ij": the first vector along the rows; "xy": along the columns.
+        "ij" to place the first vector along the rows of the grid, "xy" to place it
+        along the columns.
 
     Raises
     ------
     ArgumentError
-        If `indexing` is neither.
+        If `indexing` is neither "ij" nor "xy".
     ShapeError
-        If a tensor is no vector, or dtypes differ.
+        If a tensor is not a vector, or the dtypes differ.
 
     Examples
     --------
@@ -450,7 +453,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
 
 @traced
 def cartesian_prod(*tensors: Tensor) -> Tensor:
-    """Return all choices of one element of each vector, as rows.
+    """Return all combinations of one element from each vector, as rows.
 
     Parameters
     ----------
@@ -460,7 +463,7 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
     Raises
     ------
     ShapeError
-        If a tensor is no vector.
+        If a tensor is not a vector.
 
     Examples
     --------
@@ -480,7 +483,7 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
 
 @declared
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
-    """Return all choices of `r` elements of a vector, as rows.
+    """Return all combinations of `r` elements of a vector, as rows.
 
     Parameters
     ----------
@@ -494,7 +497,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     Raises
     ------
     ShapeError
-        If `input` is no vector.
+        If `input` is not a vector.
 
     Examples
     --------

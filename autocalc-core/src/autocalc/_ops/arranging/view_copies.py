@@ -92,12 +92,12 @@ def view_copy(input: Tensor, size: Sequence[int]) -> Tensor:
     input
         The input tensor.
     size
-        The shape of the result; one size may be -1, and follows from the others.
+        The shape of the result; one size may be -1 and is computed from the others.
 
     Raises
     ------
     ShapeError
-        If `size` does not have as many elements.
+        If `size` does not stand for as many elements as `input` has.
 
     Examples
     --------
@@ -111,19 +111,19 @@ def view_copy(input: Tensor, size: Sequence[int]) -> Tensor:
 
 @declared
 def alias_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return a copy of `input`; see `clone`.
+    """Return a copy of `input`, as `clone` does.
 
     Parameters
     ----------
     input
         The input tensor.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     DTypeError
-        If `input` is no tensor.
+        If `input` is not a tensor.
 
     Examples
     --------

@@ -41,24 +41,23 @@ def _written(where: str, whole: Tensor, seen: Tensor, src: Tensor) -> Tensor:
 def diagonal_scatter(
     input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
 ) -> Tensor:
-    """Return a copy of `input` whose diagonal is `src`.
+    """Return a copy of `input` in which `src` replaces a diagonal.
 
     Parameters
     ----------
     input
         The tensor, with at least two dimensions.
     src
-        The tensor that replaces ``input.diagonal(offset, dim1, dim2)``, of the same
-        shape.
+        The new diagonal, with the shape of ``input.diagonal(offset, dim1, dim2)``.
     offset
-        The number of the diagonal: 0 is the main one, positive numbers are above it.
+        The diagonal: 0 is the main diagonal, positive numbers are above it.
     dim1, dim2
-        The dimensions of the matrices.
+        The two dimensions that form the matrices.
 
     Raises
     ------
     ShapeError
-        If `src` has another shape than the diagonal.
+        If the shape of `src` is not that of the diagonal.
 
     Examples
     --------
@@ -82,25 +81,25 @@ def select_scatter(
     *,
     axis: Any = None,
 ) -> Tensor:
-    """Return a copy of `input` whose slice number `index` along `dim` is `src`.
+    """Return a copy of `input` in which `src` replaces slice `index` along `dim`.
 
     Parameters
     ----------
     input
         The input tensor.
     src
-        The tensor that replaces ``input.select(dim, index)``, of the same shape.
+        The new slice, with the shape of ``input.select(dim, index)``.
     dim
         The dimension; a negative one counts from the end.
     index
-        The index along `dim`; negative ones count from the end.
+        The index along `dim`; a negative number counts from the end.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Raises
     ------
     ShapeError
-        If `src` has another shape than the slice.
+        If the shape of `src` is not that of the slice.
 
     Examples
     --------
@@ -126,27 +125,27 @@ def slice_scatter(
     *,
     axis: Any = None,
 ) -> Tensor:
-    """Return a copy of `input` whose slices ``start:end:step`` along `dim` are `src`.
+    """Return a copy of `input` where `src` replaces slices ``start:end:step``.
 
     Parameters
     ----------
     input
         The input tensor.
     src
-        The tensor that replaces the slices, of their shape.
+        The new slices, with the shape of the slices that they replace.
     dim
         The dimension; a negative one counts from the end.
     start, end
-        The first slice and the one after the last, as in Python's slices.
+        The first index and the index after the last one, as in Python's slices.
     step
-        The distance of two slices, 1 or more.
+        The distance between two slices, 1 or more.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Raises
     ------
     ShapeError
-        If `src` has another shape than the slices.
+        If the shape of `src` is not that of the slices.
     ArgumentError
         If `step` is below 1.
 
@@ -184,7 +183,7 @@ def slice_copy(
     step
         The distance of two slices, 1 or more.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Raises
     ------
@@ -224,26 +223,26 @@ def as_strided_scatter(
     stride: Sequence[int],
     storage_offset: int | None = None,
 ) -> Tensor:
-    """Return a copy of `input` in which `as_strided` sees `src`.
+    """Return a copy of `input` in which `src` replaces an `as_strided` view.
 
     Parameters
     ----------
     input
-        The tensor; elements are counted row by row.
+        The tensor; its elements are counted in row-major order.
     src
-        The tensor that replaces ``input.as_strided(size, stride, storage_offset)``, of
-        the same shape.
+        The new elements, with the shape of
+        ``input.as_strided(size, stride, storage_offset)``.
     size
         The shape of `src`.
     stride
-        The number of elements from one index to the next, in each dimension.
+        For each dimension, the number of elements from one index to the next.
     storage_offset
-        The number of the first element; 0 by default.
+        The index of the first element in memory; 0 by default.
 
     Raises
     ------
     ShapeError
-        If `src` has another shape than `size`.
+        If the shape of `src` is not `size`.
 
     Examples
     --------

@@ -156,30 +156,32 @@ def scaled_dot_product_attention(
     """Return softmax(scale * query key^T + mask) value, for each head.
 
     Vaswani et al.: Attention is all you need (2017), equation 1.  One kernel computes
-    it, and one its gradients; operands may be views with any strides.
+    the result, and one kernel computes the gradients.  The operands may be views with
+    any strides.
 
     Parameters
     ----------
     query
-        A tensor of shape ``[..., H, S, D]``, float32 or float64; the heads H may be
-        missing.
+        A tensor of float32 or float64 with the shape ``[..., H, S, D]``; the dimension
+        H of heads may be missing.
     key, value
-        Tensors of shape ``[..., H, T, D]`` and ``[..., H, T, E]``; leading dimensions
-        broadcast.
+        Tensors of shape ``[..., H, T, D]`` and ``[..., H, T, E]``, of the dtype of
+        `query`; leading dimensions are broadcast.
     attn_mask
-        Broadcast to ``[..., H, S, T]``: booleans, True where a query may attend to a
-        key, or numbers that are added to the scores.  Where a query may attend to
-        nothing, the result is 0.
+        A tensor that broadcasts to ``[..., H, S, T]``.  Boolean elements are True where
+        a query may attend to a key; numbers are added to the scores.  The result is 0
+        for a query that may attend to no key.
     dropout_p
-        The probability with which a weight is set to 0; the rest are multiplied by
-        ``1 / (1 - dropout_p)``.  It always applies: pass 0 in evaluation.
+        The probability with which a weight is set to 0; the other weights are
+        multiplied by ``1 / (1 - dropout_p)``.  Dropout is applied in every call: pass 0
+        in evaluation.
     is_causal
-        True to let query i attend to keys 0 to i, of those that `attn_mask` allows.
+        True to let query i attend only to keys 0 to i; `attn_mask` applies in addition.
     scale
         The factor of the scores; by default ``1 / sqrt(D)``.
     enable_gqa
-        True to let `key` and `value` have fewer heads, each for several heads of
-        `query`.
+        True to let `key` and `value` have fewer heads than `query`, so that several
+        heads of `query` share one head (grouped-query attention).
 
     Returns
     -------
@@ -189,9 +191,9 @@ def scaled_dot_product_attention(
     Raises
     ------
     ShapeError
-        If the operands do not fit together.
+        If the shapes of the operands do not fit together.
     ArgumentError
-        If `dropout_p` is not from 0 to 1.
+        If `dropout_p` is not between 0 and 1.
 
     Examples
     --------

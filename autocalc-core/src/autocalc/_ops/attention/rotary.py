@@ -24,22 +24,23 @@ _NAME = "rotary_embedding"
 
 
 def rotary_embedding(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """Return queries or keys turned by the angles of their places.
+    """Return queries or keys rotated by angles that depend on their positions.
 
-    Su et al.: RoFormer (2021), equation 34, in the order of features that LLaMA and
-    GPT-NeoX use: the halves (l, r) of the features become
-    ``(l * cos - r * sin, r * cos + l * sin)``.  The product of a query and a key so
-    turned depends on the distance of their places alone.  One kernel computes it, and
-    its gradient by turning back.
+    Su et al.: RoFormer (2021), equation 34.  The features have the order of LLaMA and
+    GPT-NeoX: with the halves l and r of the features, the result is
+    ``(l * cos - r * sin, r * cos + l * sin)``.  The product of a rotated query and a
+    rotated key depends only on the distance between their positions.  One kernel
+    computes the result; the gradient is the opposite rotation.
 
     Parameters
     ----------
     x
-        A tensor of shape ``[B, S, H, D]``: batch, places, heads and an even number of
-        features.
+        A tensor of shape ``[B, S, H, D]``: batch, positions, heads and an even number
+        of features.
     cos, sin
-        Tensors of shape ``[S, D/2]``, of x's dtype: of place p and pair i the functions
-        of the angle ``p * base**(-2 * i / D)``, usually with a base of 10,000.
+        Tensors of shape ``[S, D/2]``, of the dtype of `x`: for position p and pair i,
+        the cosine and the sine of the angle ``p * base**(-2 * i / D)``, where base is
+        usually 10,000.
 
     Returns
     -------
@@ -51,7 +52,7 @@ def rotary_embedding(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     ShapeError
         If the operands do not fit together.
     GradError
-        If `cos` or `sin` requires a gradient: the tables are constants.
+        If `cos` or `sin` requires a gradient: both tables are constants.
 
     Examples
     --------

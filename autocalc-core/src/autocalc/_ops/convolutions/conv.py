@@ -95,10 +95,11 @@ def conv1d(
     dilation: Sizes = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Return the convolution of signals: bias[o] + sum of weight[o, c, i] x[c, t + i].
+    """Return the convolution of signals with filters.
 
-    As in `conv2d`, with one dimension of positions: `input` is (N, C, L) or (C, L),
-    `weight` (O, C / groups, K).
+    It is the cross-correlation, as usual in machine learning::
+        out[n, o, t] = bias[o] + sum over c, i of
+                       weight[o, c, i] * x[n, c, t * stride - padding + i * dilation]
 
     Parameters
     ----------
@@ -107,15 +108,17 @@ def conv1d(
     weight
         A tensor of shape (O, C / groups, K).
     bias
-        A vector of shape (O,), added to each output channel; None adds nothing.
+        A vector of shape (O,) that is added to the output channels, or None.
     stride
-        The step between windows.
+        The number of positions from one window to the next.
     padding
-        Zeros at both ends; also "valid" or "same".
+        The number of zeros at both ends; or "valid" for none, or "same" for as many as
+        keep the length.
     dilation
-        The step within a window.
+        The distance between two elements that one window reads.
     groups
-        The number of groups of channels.
+        The number of groups of channels; an output channel reads only the input
+        channels of its own group.
 
     Examples
     --------
@@ -141,8 +144,8 @@ def conv2d(
 ) -> Tensor:
     r"""Return the convolution of images with filters.
 
-    Strictly the correlation, in each dimension of positions::
-
+    It is the cross-correlation, as usual in machine learning.  In each spatial
+    dimension::
         out[n, o, t] = bias[o] + sum over c, i of
                        weight[o, c, i] * x[n, c, t * stride - padding + i * dilation]
 
@@ -151,19 +154,21 @@ def conv2d(
     Parameters
     ----------
     input
-        A tensor of shape (N, C, H, W) or (C, H, W), float32 or float64.
+        A tensor of float32 or float64 with the shape (N, C, H, W) or (C, H, W).
     weight
         A tensor of shape (O, C / groups, kH, kW).
     bias
-        A vector of shape (O,), added to each output channel; None adds nothing.
+        A vector of shape (O,) that is added to the output channels, or None.
     stride, dilation
-        Steps between windows, and between the elements that one window reads: one
-        number or two.
+        The number of positions from one window to the next, and the distance between
+        two elements that one window reads.  Each is one number or (height, width).
     padding
-        Zeros around the input: one number or two; ``"valid"`` for none, ``"same"`` for
-        as many as keep the size (with stride 1).
+        The number of zeros on each side of the input: one number or (height, width); or
+        ``"valid"`` for none, or ``"same"`` for as many as keep the size
+        (with stride 1).
     groups
-        The number of groups of channels; an output reads the channels of its own group.
+        The number of groups of channels; an output channel reads only the input
+        channels of its own group.
 
     Returns
     -------
@@ -174,9 +179,10 @@ def conv2d(
     Raises
     ------
     ShapeError
-        If channels and weight do not fit, or a window is larger than the padded input.
+        If the channels of `input` and `weight` do not fit, or a window is larger than
+        the padded input.
     ArgumentError
-        If an argument is no integer in its range.
+        If an argument is not an integer, or is out of its range.
 
     Examples
     --------
@@ -202,38 +208,42 @@ def conv3d(
     dilation: Sizes = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Return the convolution of volumes, as videos are, with filters.
+    """Return the convolution of volumes, such as videos, with filters.
 
-    The formula is that of `conv2d`, with three dimensions of positions.  Ji and others:
-    3D convolutional neural networks for human action recognition (ICML 2010).
+    The formula is that of `conv2d`, with three spatial dimensions.  Ji and others: 3D
+    convolutional neural networks for human action recognition (ICML 2010).
 
     Parameters
     ----------
     input
-        A tensor of shape (N, C, D, H, W) or (C, D, H, W), float32 or float64.
+        A tensor of float32 or float64 with the shape (N, C, D, H, W) or (C, D, H, W).
     weight
         A tensor of shape (O, C / groups, kD, kH, kW).
     bias
-        A vector of shape (O,), added to each output channel; None adds nothing.
+        A vector of shape (O,) that is added to the output channels, or None.
     stride, dilation
-        Steps between windows, and between the elements that one window reads: one
-        number or three.
+        The number of positions from one window to the next, and the distance between
+        two elements that one window reads.  Each is one number or
+        (depth, height, width).
     padding
-        Zeros around the input: one number or three; also "valid" or "same".
+        The number of zeros on each side of the input: one number or
+        (depth, height, width); also "valid" or "same", as in `conv2d`.
     groups
-        The number of groups of channels.
+        The number of groups of channels; an output channel reads only the input
+        channels of its own group.
 
     Returns
     -------
     Tensor
-        A tensor of shape (N, O, D', H', W'), the sizes as in `conv2d`.
+        A tensor of shape (N, O, D', H', W'), with the sizes of the formula in `conv2d`.
 
     Raises
     ------
     ShapeError
-        If channels and weight do not fit, or a window is larger than the padded input.
+        If the channels of `input` and `weight` do not fit, or a window is larger than
+        the padded input.
     ArgumentError
-        If an argument is no integer in its range.
+        If an argument is not an integer, or is out of its range.
 
     Examples
     --------

@@ -41,7 +41,7 @@ def conv_transpose1d(
     stride
         The step between windows.
     padding
-        The number of elements that are cut off at both ends of the output.
+        The number of elements that are removed at both ends of the output.
     output_padding
         The number of elements that are added at the end of the output.
     groups
@@ -72,26 +72,27 @@ def conv_transpose2d(
     groups: int = 1,
     dilation: Sizes = 1,
 ) -> Tensor:
-    """Return the transposed convolution: the gradient of a convolution's input.
+    """Return the transposed convolution, the gradient of a convolution's input.
 
-    Each element of `input` adds the filter, times its value, to the output: where
-    `conv2d` with the same `weight`, `stride`, `padding` and `dilation` reads, this
-    writes.  Zeiler and others: Deconvolutional networks (CVPR 2010).
+    Each element of `input` multiplies the filter, and the product is added to the
+    output.  It is added at the positions that `conv2d` reads with the same `weight`,
+    `stride`, `padding` and `dilation`.  Zeiler and others: Deconvolutional networks
+    (CVPR 2010).
 
     Parameters
     ----------
     input
         A tensor of shape (N, C, H, W) or (C, H, W), float32 or float64.
     weight
-        A tensor of shape (C, O / groups, kH, kW): channels in first.
+        A tensor of shape (C, O / groups, kH, kW): input channels come first.
     bias
         A vector of shape (O,), added to each output channel; None adds nothing.
     stride, padding, dilation, groups
-        The parameters of the convolution whose gradient this is. Larger strides give
-        larger outputs; padding gives smaller ones.
+        The parameters of the convolution whose gradient is computed. A larger stride
+        gives a larger output; padding makes the output smaller.
     output_padding
-        The number of elements that are added at the end of each dimension of the
-        output; less than `stride` or `dilation`.
+        The number of elements that are added at the end of each spatial dimension of
+        the output; less than `stride` or `dilation`.
 
     Returns
     -------
@@ -102,7 +103,7 @@ def conv_transpose2d(
     Raises
     ------
     ShapeError
-        If channels and weight do not fit, or nothing would be left.
+        If the channels of `input` and `weight` do not fit, or the output is empty.
     ArgumentError
         If an argument is no integer in its range.
 
@@ -138,12 +139,12 @@ def conv_transpose3d(
     input
         A tensor of shape (N, C, D, H, W) or (C, D, H, W), float32 or float64.
     weight
-        A tensor of shape (C, O / groups, kD, kH, kW): channels in first.
+        A tensor of shape (C, O / groups, kD, kH, kW): input channels come first.
     bias
         A vector of shape (O,), added to each output channel; None adds nothing.
     stride, padding, dilation, groups
-        The parameters of the convolution whose gradient this is: each is one number or
-        three.
+        The parameters of the convolution whose gradient is computed: each is one number
+        or (depth, height, width).
     output_padding
         The number of elements that are added at the end of each dimension of the
         output; less than `stride` or `dilation`.
@@ -151,7 +152,8 @@ def conv_transpose3d(
     Returns
     -------
     Tensor
-        A tensor of shape (N, O, D', H', W'), the sizes as in `conv_transpose2d`.
+        A tensor of shape (N, O, D', H', W'), with the sizes of the formula in
+        `conv_transpose2d`.
 
     Raises
     ------

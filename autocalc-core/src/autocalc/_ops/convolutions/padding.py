@@ -35,27 +35,27 @@ def pad(
     mode: str = "constant",
     value: float | None = None,
 ) -> Tensor:
-    """Return `input` with elements added around its last dimensions.
+    """Return `input` with elements added before and after its last dimensions.
 
     Parameters
     ----------
     input
         The input tensor, of any shape.
     pad
-        The numbers of elements to add before and after the last dimension, then the
-        second to last, and so on; negative numbers remove elements.
+        The number of elements to add before and after the last dimension, then before
+        and after the second to last, and so on.  A negative number removes elements.
     mode
-        ``"constant"`` adds `value`; ``"reflect"`` the values on the other side of the
-        border, without the border itself; ``"replicate"`` the border; ``"circular"``
-        the values at the other end.
+        ``"constant"`` adds the number `value`; ``"reflect"`` mirrors the elements at
+        the border, without repeating the border itself; ``"replicate"`` repeats the
+        border; ``"circular"`` continues with the elements of the other end.
     value
-        The number that fills the border in the mode ``"constant"``; None is 0.
+        The number that is added in the mode ``"constant"``; None is 0.
 
     Raises
     ------
     ShapeError
-        If `pad` does not fit, a size becomes negative, or there are too few elements
-        to reflect or to wrap.
+        If `pad` has too many numbers, a size becomes negative, or the input has too few
+        elements for "reflect" or "circular".
 
     Examples
     --------

@@ -42,16 +42,18 @@ def unfold(
     padding: Sizes = 0,
     stride: Sizes = 1,
 ) -> Tensor:
-    """Return the windows of images as columns: convolution is then a product.
+    """Return the windows of images as columns.
+
+    With these columns, a convolution becomes a matrix product (im2col).
 
     Parameters
     ----------
     input
-        A tensor of shape (N, C, H, W) or (C, H, W), of floats or booleans.
+        A tensor of floats or booleans with the shape (N, C, H, W) or (C, H, W).
     kernel_size
         The size of a window: one number, or (height, width).
     dilation, padding, stride
-        The parameters of the windows: see `conv2d`.
+        The parameters of the windows, as in `conv2d`.
 
     Returns
     -------
@@ -61,7 +63,8 @@ def unfold(
     Raises
     ------
     ShapeError
-        If the input has other dimensions, or a window is larger than it.
+        If `input` has another number of dimensions, or a window is larger than the
+        padded input.
     ArgumentError
         If an argument is no integer in its range.
 
@@ -92,17 +95,17 @@ def fold(
     padding: Sizes = 0,
     stride: Sizes = 1,
 ) -> Tensor:
-    """Return images into which columns are added where `unfold` reads them.
+    """Return images to which columns are added, where `unfold` would read them.
 
     Parameters
     ----------
     input
-        A tensor of shape (N, C kH kW, windows) or without N, of floats or booleans;
-        sums of these are True where one is.
+        A tensor of floats or booleans with the shape (N, C kH kW, windows) or
+        (C kH kW, windows).  A sum of booleans is True if one of them is True.
     output_size
-        Height and width of the images, or one number for both.
+        The height and width of the images: one number, or (height, width).
     kernel_size, dilation, padding, stride
-        The parameters of the windows: see `unfold`.
+        The parameters of the windows, as in `unfold`.
 
     Returns
     -------
@@ -112,7 +115,8 @@ def fold(
     Raises
     ------
     ShapeError
-        If there are not as many columns as windows, or not as many rows as elements.
+        If the number of columns is not the number of windows, or the number of rows is
+        not a multiple of a window's elements.
     ArgumentError
         If an argument is no integer in its range.
 

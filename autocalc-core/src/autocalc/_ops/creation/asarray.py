@@ -25,29 +25,31 @@ def asarray(
     copy: bool | None = None,
     requires_grad: bool | None = False,
 ) -> Tensor:
-    """Return `obj` as a tensor, sharing memory where that is possible.
+    """Return `obj` as a tensor that shares its memory where possible.
 
     Parameters
     ----------
     obj
-        A tensor, an array, numbers or lists of them; or a buffer, such as a
+        A tensor, an array, a number or a list of these; or a buffer such as a
         `bytearray`, whose bytes are read as elements of `dtype`.
     dtype
-        The dtype of the result; of a buffer of bytes, by default the default dtype.
+        The dtype of the result; by default that of `obj`, and the default dtype for a
+        buffer of bytes.
     device
         The device of the result; by default the CPU.
     copy
-        True always copies; False raises an error if a copy is needed.
+        True always copies; False raises an error if a copy is needed; None copies if
+        needed.
     requires_grad
-        Whether the result takes part in gradients.
+        True to record operations on the result for gradients.
 
     Raises
     ------
     DTypeError
-        If a buffer has elements of another dtype than `dtype`.
+        If the elements of a buffer have another dtype than `dtype`.
     ArgumentError
-        If the bytes of a buffer are no whole number of elements, or a copy is needed
-        and `copy` is False.
+        If the number of bytes of a buffer is not a multiple of an element's size, or a
+        copy is needed and `copy` is False.
 
     Examples
     --------

@@ -156,11 +156,11 @@ def zeros(
     Parameters
     ----------
     *sizes
-        The sizes, one by one or as one sequence.
+        The sizes of the result, as separate arguments or as one sequence.
     size
-        The sizes by name, instead of one by one.
+        The sizes as a keyword argument.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     dtype
         The dtype of the result.
     device
@@ -168,9 +168,9 @@ def zeros(
     requires_grad
         Whether the result takes part in gradients.
     layout
-        The layout of the elements: ``strided``, the only one.
+        The layout of the elements: ``strided`` is the only one.
     pin_memory
-        Without effect, so that programs for PyTorch run.
+        Accepted so that programs for PyTorch run; it has no effect.
 
     Examples
     --------
@@ -223,11 +223,11 @@ def ones(
     Parameters
     ----------
     *sizes
-        The sizes, one by one or as one sequence.
+        The sizes of the result, as separate arguments or as one sequence.
     size
         The sizes by name, instead of one by one.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     dtype
         The dtype of the result.
     device
@@ -263,16 +263,16 @@ def full(
     layout: Layout | None = None,
     pin_memory: bool | None = False,
 ) -> Tensor:
-    """Return a tensor filled with one number; its dtype is the number's by default.
+    """Return a tensor in which every element is `fill_value`.
 
     Parameters
     ----------
     size
         The sizes of the result, one for each dimension.
     fill_value
-        The value of all elements.
+        The value of all elements; it determines the dtype if `dtype` is None.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     dtype
         The dtype of the result.
     device
@@ -314,16 +314,16 @@ def empty(
     layout: Layout | None = None,
     pin_memory: bool | None = False,
 ) -> Tensor:
-    """Return a tensor whose values are undefined.
+    """Return a tensor whose elements are undefined.
 
     Parameters
     ----------
     *sizes
-        The sizes, one by one or as one sequence.
+        The sizes of the result, as separate arguments or as one sequence.
     size
         The sizes by name, instead of one by one.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     dtype
         The dtype of the result.
     device
@@ -331,7 +331,7 @@ def empty(
     requires_grad
         Whether the result takes part in gradients.
     memory_format
-        The layout of the elements in memory; by default row by row.
+        The order of the elements in memory; by default row-major order.
     layout
         The layout of the elements: ``strided``, the only one.
     pin_memory
@@ -370,7 +370,7 @@ def eye(
     layout: Layout | None = None,
     pin_memory: bool | None = False,
 ) -> Tensor:
-    """Return the matrix [n, m] with ones on its diagonal.
+    """Return a matrix of shape [n, m] with ones on its diagonal, and 0 elsewhere.
 
     Parameters
     ----------
@@ -379,7 +379,7 @@ def eye(
     m
         The number of columns; by default `n`.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     dtype
         The dtype of the result.
     device

@@ -189,18 +189,19 @@ def tensor(
     requires_grad: bool | None = False,
     pin_memory: bool | None = False,
 ) -> Tensor:
-    """Copy numbers, nested lists or an array into a new tensor.
+    """Return a new tensor with a copy of numbers, nested lists or an array.
 
     Parameters
     ----------
     data
-        Python floats become the default dtype, integers int64; arrays keep theirs, and
-        a list of several dtypes has the one that holds them all.  In a list of numbers
-        a tensor of one element is a number.
+        Numbers, nested lists of numbers, or an array.  Python floats get the default
+        dtype, and Python integers int64.  Arrays keep their dtype, and a list of
+        several dtypes gets the dtype that holds all of them.  In a list of numbers, a
+        tensor of one element counts as a number.
     dtype
-        The dtype of the result, instead.
+        The dtype of the result; by default it is found from `data`.
     requires_grad
-        True to let `backward` give this leaf a gradient.
+        True to record operations on the result, so that `backward` gives it a gradient.
     device
         The device of the result; by default the CPU.
     pin_memory
@@ -209,7 +210,7 @@ def tensor(
     Raises
     ------
     ShapeError
-        If nested lists are ragged.
+        If nested lists have different lengths.
     DTypeError
         If a dtype is not supported.
 
@@ -231,12 +232,12 @@ def tensor(
 def as_tensor(
     data: Any, dtype: DType | None = None, device: str | Device | None = None
 ) -> Tensor:
-    """Return `data` as a tensor, sharing memory where that is possible.
+    """Return `data` as a tensor that shares its memory where possible.
 
     Parameters
     ----------
     data
-        A tensor, an array, numbers or lists of them.
+        A tensor, an array, a number, or a list of these.
     dtype
         The dtype of the result.
     device
@@ -262,7 +263,7 @@ def scalar_tensor(
     device: str | Device | None = None,
     requires_grad: bool | None = False,
 ) -> Tensor:
-    """Return a tensor without dimensions, by default of the default float dtype.
+    """Return a 0-d tensor, by default of the default dtype.
 
     Parameters
     ----------
@@ -286,7 +287,7 @@ def scalar_tensor(
 
 
 def from_numpy(array: Any) -> Tensor:
-    """Return a tensor on the memory of a NumPy array.
+    """Return a tensor that shares the memory of a NumPy array.
 
     Parameters
     ----------
@@ -296,15 +297,15 @@ def from_numpy(array: Any) -> Tensor:
     Raises
     ------
     DTypeError
-        If it is no array or its dtype is not supported.
+        If `array` is not a NumPy array, or its dtype is not supported.
     ArgumentError
-        If the memory cannot be shared: of foreign byte order, unaligned, or with
-        negative strides.  `tensor` copies such arrays.
+        If the memory cannot be shared: its byte order is foreign, it is not aligned, or
+        it has negative strides.  `tensor` copies such arrays.
 
     Warns
     -----
     AutocalcWarning
-        If the array is read-only: the tensor has a copy, which may be written.
+        If the array is read-only.  The tensor then has a copy, which may be written.
 
     Examples
     --------
@@ -350,29 +351,29 @@ def frombuffer(
     offset: int = 0,
     requires_grad: bool | None = False,
 ) -> Tensor:
-    """Return a tensor of one dimension on the memory of a buffer.
+    """Return a 1-d tensor that shares the memory of a buffer.
 
     Parameters
     ----------
     buffer
-        An object with Python's buffer interface that can be written to, such as a
-        `bytearray`; its memory is shared.
+        A writable object with Python's buffer interface, such as a `bytearray`.
     dtype
         The dtype of the elements.
     count
-        The number of elements; -1 for all that follow `offset`.
+        The number of elements; -1 takes all elements after `offset`.
     offset
-        The number of bytes to skip.
+        The number of bytes to skip at the start of the buffer.
     requires_grad
-        Whether the tensor takes part in gradients.
+        True to record operations on the tensor for gradients.
 
     Raises
     ------
     DTypeError
-        If `buffer` has no buffer interface, or integers were to require a gradient.
+        If `buffer` does not have the buffer interface, or integers would require a
+        gradient.
     ArgumentError
-        If `buffer` does not hold so many elements, or its memory cannot be shared:
-        read-only, or not aligned.
+        If `buffer` holds fewer elements than `count`, or its memory cannot be shared
+        because it is read-only or not aligned.
 
     Examples
     --------
@@ -449,18 +450,20 @@ def _obstacle(array: Any) -> str:
 
 
 def from_dlpack(source: Any) -> Tensor:
-    """Return a tensor on the memory of any object with ``__dlpack__``.
+    """Return a tensor that shares the memory of an object with ``__dlpack__``.
 
     Parameters
     ----------
     source
-        An object with `__dlpack__`; or the capsule that it gives, whose values are
-        copied, since it does not say whether its memory may be written.
+        An object with the method `__dlpack__`; or the capsule that this method returns.
+        The values of a capsule are copied, because it does not state whether its memory
+        may be written.
 
     Raises
     ------
     ArgumentError
-        If `source` has no `__dlpack__`, or lives on another device.
+        If `source` does not have the method `__dlpack__`, or its memory is on another
+        device.
 
     Examples
     --------

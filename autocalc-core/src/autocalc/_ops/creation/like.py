@@ -60,12 +60,12 @@ def zeros_like(
     layout: Layout | None = None,
     pin_memory: bool | None = False,
 ) -> Tensor:
-    """Return zeros of the shape and dtype of `input`.
+    """Return a tensor of zeros with the shape and dtype of `input`.
 
     Parameters
     ----------
     input
-        The tensor whose shape is taken, and its dtype.
+        The tensor whose shape and dtype the result has.
     dtype
         The dtype of the result.
     device
@@ -73,7 +73,7 @@ def zeros_like(
     requires_grad
         Whether the result takes part in gradients.
     memory_format
-        The layout of the elements in memory; by default that of `input`.
+        The order of the elements in memory; by default that of `input`.
     layout
         The layout of the elements: ``strided``, the only one.
     pin_memory
@@ -108,12 +108,12 @@ def ones_like(
     layout: Layout | None = None,
     pin_memory: bool | None = False,
 ) -> Tensor:
-    """Return ones of the shape and dtype of `input`.
+    """Return a tensor of ones with the shape and dtype of `input`.
 
     Parameters
     ----------
     input
-        The tensor whose shape is taken, and its dtype.
+        The tensor whose shape and dtype the result has.
     dtype
         The dtype of the result.
     device
@@ -121,7 +121,7 @@ def ones_like(
     requires_grad
         Whether the result takes part in gradients.
     memory_format
-        The layout of the elements in memory; by default that of `input`.
+        The order of the elements in memory; by default that of `input`.
     layout
         The layout of the elements: ``strided``, the only one.
     pin_memory
@@ -156,12 +156,12 @@ def empty_like(
     layout: Layout | None = None,
     pin_memory: bool | None = False,
 ) -> Tensor:
-    """Return a tensor of the shape and dtype of `input`, its values undefined.
+    """Return a tensor with the shape and dtype of `input`, its elements undefined.
 
     Parameters
     ----------
     input
-        The tensor whose shape is taken, and its dtype.
+        The tensor whose shape and dtype the result has.
     dtype
         The dtype of the result.
     device
@@ -169,7 +169,7 @@ def empty_like(
     requires_grad
         Whether the result takes part in gradients.
     memory_format
-        The layout of the elements in memory; by default that of `input`.
+        The order of the elements in memory; by default that of `input`.
     layout
         The layout of the elements: ``strided``, the only one.
     pin_memory
@@ -208,12 +208,12 @@ def full_like(
     layout: Layout | None = None,
     pin_memory: bool | None = False,
 ) -> Tensor:
-    """Return a tensor of the shape and dtype of `input`, filled with one number.
+    """Return a tensor with the shape and dtype of `input`, filled with one number.
 
     Parameters
     ----------
     input
-        The tensor whose shape is taken, and its dtype.
+        The tensor whose shape and dtype the result has.
     fill_value
         The value of all elements.
     dtype
@@ -223,7 +223,7 @@ def full_like(
     requires_grad
         Whether the result takes part in gradients.
     memory_format
-        The layout of the elements in memory; by default that of `input`.
+        The order of the elements in memory; by default that of `input`.
     layout
         The layout of the elements: ``strided``, the only one.
     pin_memory

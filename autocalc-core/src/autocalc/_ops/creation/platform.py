@@ -30,17 +30,19 @@ __all__ = [
 
 
 def set_default_device(device: str | Device | None) -> None:
-    """Choose where tensors are made: on the CPU, or without elements on "meta".
+    """Set the default device of new tensors: the CPU, or "meta" without elements.
+
+    A tensor on "meta" has a shape and a dtype, but no elements.
 
     Parameters
     ----------
     device
-        "cpu" or "meta"; None is the CPU.
+        "cpu" or "meta"; None stands for the CPU.
 
     Raises
     ------
     ArgumentError
-        For any other device.
+        If `device` is any other device.
 
     Examples
     --------
@@ -51,7 +53,7 @@ def set_default_device(device: str | Device | None) -> None:
 
 
 def get_default_device() -> Device:
-    """Return where tensors are made: the CPU, or "meta".
+    """Return the default device of new tensors: the CPU, or "meta".
 
     Examples
     --------
@@ -63,14 +65,15 @@ def get_default_device() -> Device:
 
 
 def set_default_tensor_type(t: Any) -> None:
-    """Set the default dtype by ``ac.FloatTensor``, ``ac.DoubleTensor`` or their names.
+    """Set the default dtype from a typed tensor class, such as `ac.FloatTensor`.
 
-    `set_default_dtype` is what it calls.
+    It calls `set_default_dtype`.
 
     Parameters
     ----------
     t
-        A typed tensor or its name: `ac.FloatTensor`.
+        `ac.FloatTensor`, `ac.DoubleTensor` or one of their names, such as
+        "FloatTensor".
 
     Examples
     --------
@@ -83,33 +86,40 @@ def set_default_tensor_type(t: Any) -> None:
 def set_float32_matmul_precision(precision: str) -> None:
     """Set the precision of float32 matrix products for the whole process.
 
-    What it allows is used where it is faster: on CPUs with AMX (Sapphire Rapids and
-    newer) and on GPUs.  Elsewhere, and for small products, nothing changes.
+    A lower precision is used only where it is faster: on CPUs with AMX
+    (Sapphire Rapids and newer) and on GPUs.  Elsewhere, and for small products, nothing
+    changes.
 
-    On AMX "high" takes each number as the sum of two bfloat16, ``a = a1 + a2``, and
+    On AMX, "high" represents each number as the sum of two bfloat16 numbers,
+    ``a = a1 + a2``, and computes
 
     ``a * b = a1 * b1 + a1 * b2 + a2 * b1``
 
-    whose error is at most ``1.2 * 2**-15 * (|A| @ |B|)`` in addition to that of adding
-    up in float32; "medium" takes ``a1 * b1`` alone, with 1.35 * 2**-7.  Sums of 256
-    products of normal numbers are off by 2**-21 and 2**-12 of that (root mean square),
-    by 2**-26 with "highest".  It is for matrix products, `linear` and their gradients,
-    and the gradients of `LSTM`'s weights and input.  Kernels are chosen, and compiled
-    functions recorded, for each precision apart: to go back gives the bits of before.
+    Its error is at most ``1.2 * 2**-15 * (|A| @ |B|)``, in addition to the error of the
+    sum in float32.  "medium" computes only ``a1 * b1``; its factor is ``1.35 * 2**-7``.
+    For sums of 256 products of normally distributed numbers, the error relative to
+    ``|A| @ |B|`` (root mean square) is 2**-26 with "highest", 2**-21 with "high", and
+    2**-12 with "medium".
+
+    The setting affects matrix products, `linear` and their gradients, and the gradients
+    of `LSTM`'s weights and input.  Kernels are chosen, and compiled functions are
+    recorded, separately for each precision, so returning to a precision gives the same
+    bits as before.
 
     Parameters
     ----------
     precision
-        "highest" for the precision of float32; "high" allows two bfloat16 for each
-        number, or a GPU's TF32, which reads 10 bits and keeps about 3 digits; "medium"
-        allows one bfloat16 as well, about 2 digits.
+        "highest" computes in float32.  "high" allows two bfloat16 numbers for each
+        number, or TF32 on a GPU, which reads 10 bits of each number
+        (about 3 decimal digits).  "medium" also allows one bfloat16 number
+        (about 2 decimal digits).
 
     Raises
     ------
     ArgumentError
-        If `precision` is none of these.
+        If `precision` is not one of these three words.
     CompileError
-        Inside of a compiled function.
+        If it is called inside a compiled function.
 
     References
     ----------
@@ -148,10 +158,10 @@ def allow_tf32(allowed: bool) -> None:
 
 
 def get_float32_matmul_precision() -> str:
-    """Return the precision of `set_float32_matmul_precision`; initially "highest".
+    """Return the precision set by `set_float32_matmul_precision`.
 
-    "high" as well where `ac.backends.cuda.matmul.allow_tf32` was set, which is about
-    GPUs alone.
+    It is "highest" initially, and "high" if `ac.backends.cuda.matmul.allow_tf32`, which
+    affects only GPUs, was set to True.
 
     Examples
     --------
@@ -163,12 +173,12 @@ def get_float32_matmul_precision() -> str:
 
 
 def set_num_interop_threads(num: int) -> None:
-    """Do nothing: operators run one after the other.
+    """Do nothing: AutoCalc runs operators one after the other.
 
     Parameters
     ----------
     num
-        Has no effect.
+        A number of threads; it has no effect.
 
     Examples
     --------
@@ -178,7 +188,7 @@ def set_num_interop_threads(num: int) -> None:
 
 
 def get_num_interop_threads() -> int:
-    """Return 1.
+    """Return 1: AutoCalc runs operators one after the other.
 
     Examples
     --------

@@ -41,18 +41,20 @@ def arange(
     layout: Layout | None = None,
     pin_memory: bool | None = False,
 ) -> Tensor:
-    """Return start, start + step, ... before `end`; of integers, int64.
+    """Return the numbers start, start + step, ... that are before `end`.
+
+    If all arguments are integers, the result is of int64.
 
     Parameters
     ----------
     start
         The first number; 0 by default.
     end
-        The end of the range, which is not in it.
+        The end of the range, which is not included.
     step
-        The distance of two numbers.
+        The distance between two numbers.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     dtype
         The dtype of the result.
     device
@@ -67,7 +69,7 @@ def arange(
     Raises
     ------
     ArgumentError
-        If `step` is 0 or leads away from `end`, or a number is not finite.
+        If `step` is 0 or points away from `end`, or a number is not finite.
 
     Examples
     --------
@@ -228,7 +230,7 @@ def linspace(
     layout: Layout | None = None,
     pin_memory: bool | None = False,
 ) -> Tensor:
-    """Return `steps` numbers, evenly spaced from `start` to `end`, both included.
+    """Return `steps` evenly spaced numbers from `start` to `end`, both included.
 
     Parameters
     ----------
@@ -239,7 +241,7 @@ def linspace(
     steps
         The number of elements.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     dtype
         The dtype of the result.
     device
@@ -278,7 +280,7 @@ def logspace(
     layout: Layout | None = None,
     pin_memory: bool | None = False,
 ) -> Tensor:
-    """Return `steps` powers of `base`, the exponents evenly spaced.
+    """Return base^x for `steps` evenly spaced exponents x from `start` to `end`.
 
     Parameters
     ----------
@@ -291,7 +293,7 @@ def logspace(
     base
         The base of the powers.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     dtype
         The dtype of the result.
     device

@@ -38,14 +38,14 @@ def empty_strided(
     layout: Layout | None = None,
     pin_memory: bool | None = False,
 ) -> Tensor:
-    """Return a tensor of undefined elements with given steps between them.
+    """Return a tensor with the given strides, whose elements are undefined.
 
     Parameters
     ----------
     size
         The number of elements along each dimension.
     stride
-        The elements in memory from one to the next, for each dimension.
+        For each dimension, the number of elements in memory from one index to the next.
     dtype
         The dtype of the result.
     device
@@ -60,7 +60,7 @@ def empty_strided(
     Raises
     ------
     ShapeError
-        If there are not as many steps as sizes.
+        If the numbers of strides and sizes differ.
 
     Examples
     --------
@@ -96,14 +96,15 @@ def empty_permuted(
     layout: Layout | None = None,
     pin_memory: bool | None = False,
 ) -> Tensor:
-    """Return a tensor of undefined elements, its dimensions in an order in memory.
+    """Return a tensor with its dimensions permuted in memory, its elements undefined.
 
     Parameters
     ----------
     size
         The number of elements along each dimension.
     physical_layout
-        The dimensions from the outermost in memory to the innermost.
+        The dimensions in the order in which they are stored, from the outermost to the
+        innermost.
     dtype
         The dtype of the result.
     device

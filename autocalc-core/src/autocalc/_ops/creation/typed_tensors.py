@@ -40,7 +40,7 @@ class Typed(type):
 
 
 class FloatTensor(metaclass=Typed):
-    """Makes tensors of float32: ``FloatTensor(2, 3)``, ``FloatTensor([1, 2])``.
+    """Make tensors of float32: ``FloatTensor(2, 3)``, ``FloatTensor([1, 2])``.
 
     Examples
     --------
@@ -55,55 +55,55 @@ class FloatTensor(metaclass=Typed):
 
 
 class DoubleTensor(metaclass=Typed):
-    """Makes tensors of float64."""
+    """Make tensors of float64, as `FloatTensor` makes tensors of float32."""
 
     dtype = dtypes.float64
 
 
 class HalfTensor(metaclass=Typed):
-    """Makes tensors of float16."""
+    """Make tensors of float16, as `FloatTensor` makes tensors of float32."""
 
     dtype = dtypes.float16
 
 
 class BFloat16Tensor(metaclass=Typed):
-    """Makes tensors of bfloat16."""
+    """Make tensors of bfloat16, as `FloatTensor` makes tensors of float32."""
 
     dtype = dtypes.bfloat16
 
 
 class CharTensor(metaclass=Typed):
-    """Makes tensors of int8."""
+    """Make tensors of int8, as `FloatTensor` makes tensors of float32."""
 
     dtype = dtypes.int8
 
 
 class ShortTensor(metaclass=Typed):
-    """Makes tensors of int16."""
+    """Make tensors of int16, as `FloatTensor` makes tensors of float32."""
 
     dtype = dtypes.int16
 
 
 class IntTensor(metaclass=Typed):
-    """Makes tensors of int32."""
+    """Make tensors of int32, as `FloatTensor` makes tensors of float32."""
 
     dtype = dtypes.int32
 
 
 class LongTensor(metaclass=Typed):
-    """Makes tensors of int64."""
+    """Make tensors of int64, as `FloatTensor` makes tensors of float32."""
 
     dtype = dtypes.int64
 
 
 class ByteTensor(metaclass=Typed):
-    """Makes tensors of uint8."""
+    """Make tensors of uint8, as `FloatTensor` makes tensors of float32."""
 
     dtype = dtypes.uint8
 
 
 class BoolTensor(metaclass=Typed):
-    """Makes tensors of booleans."""
+    """Make tensors of booleans, as `FloatTensor` makes tensors of float32."""
 
     dtype = dtypes.bool_
 
@@ -132,12 +132,12 @@ def dtype_named(given: Any) -> DType:
 
 
 def typename(obj: Any) -> str:
-    """Return the name of a value's type, as texts of PyTorch have it.
+    """Return the name of the type of `obj`, such as "torch.FloatTensor".
 
     Parameters
     ----------
     obj
-        A tensor, whose dtype is named, or another object.
+        A tensor, whose dtype determines the name, or any other object.
 
     Examples
     --------

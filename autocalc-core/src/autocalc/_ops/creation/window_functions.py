@@ -35,17 +35,17 @@ def bartlett_window(
     device: str | Device | None = None,
     requires_grad: bool | None = False,
 ) -> Tensor:
-    """Return the triangle 1 - abs(2 n / (N - 1) - 1).
+    """Return the triangular window, 1 - abs(2 n / (N - 1) - 1).
 
     Parameters
     ----------
     window_length
-        The number of values.
+        The number N of values.
     periodic
-        True to divide by N instead of N - 1, so that the window can be repeated; False
-        makes it symmetric.
+        True to divide by N instead of N - 1, which gives a window that can be repeated;
+        False gives a symmetric window.
     dtype
-        The dtype of the result, of floats.
+        The dtype of the result, a floating-point dtype.
     device
         The device of the result; by default the CPU.
     requires_grad
@@ -54,7 +54,7 @@ def bartlett_window(
     Raises
     ------
     DTypeError
-        If `dtype` is no dtype of floats.
+        If `dtype` is not a floating-point dtype.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def hann_window(
     device: str | Device | None = None,
     requires_grad: bool | None = False,
 ) -> Tensor:
-    """Return 1/2 - cos(2 pi n / (N - 1)) / 2.
+    """Return the Hann window, 1/2 - cos(2 pi n / (N - 1)) / 2.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def hamming_window(
     device: str | Device | None = None,
     requires_grad: bool | None = False,
 ) -> Tensor:
-    """Return alpha - beta * cos(2 pi n / (N - 1)).
+    """Return the Hamming window, alpha - beta * cos(2 pi n / (N - 1)).
 
     Parameters
     ----------
@@ -170,7 +170,9 @@ def blackman_window(
     device: str | Device | None = None,
     requires_grad: bool | None = False,
 ) -> Tensor:
-    """Return 0.42 - 0.5 cos(2 pi n / (N - 1)) + 0.08 cos(4 pi n / (N - 1)).
+    """Return the Blackman window of N values n = 0, ..., N - 1.
+
+    It is 0.42 - 0.5 cos(2 pi n / (N - 1)) + 0.08 cos(4 pi n / (N - 1)).
 
     Parameters
     ----------
@@ -212,9 +214,10 @@ def kaiser_window(
     device: str | Device | None = None,
     requires_grad: bool | None = False,
 ) -> Tensor:
-    """Return I0(beta * sqrt(1 - (2 n / (N - 1) - 1)^2)) / I0(beta).
+    """Return the Kaiser window of N values n = 0, ..., N - 1.
 
-    I0 is the modified Bessel function of order 0.
+    It is I0(beta * sqrt(1 - (2 n / (N - 1) - 1)^2)) / I0(beta), where I0 is the
+    modified Bessel function of the first kind of order 0.
 
     Parameters
     ----------

@@ -56,13 +56,15 @@ def add(
     input
         The first operand, a tensor or a number.
     other
-        The second operand, a tensor or a number; shapes broadcast.
+        The second operand, a tensor or a number; its shape is broadcast with that of
+        `input`.
     tensor
-        The second operand of PyTorch's older order, ``add(input, alpha, tensor)``.
+        The second operand in PyTorch's older order of arguments,
+        ``add(input, alpha, tensor)``.
     alpha
-        The factor of `other`.
+        The number by which `other` is multiplied.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -131,11 +133,12 @@ def sub(
     other
         The second operand, a tensor or a number; shapes broadcast.
     tensor
-        The second operand of PyTorch's older order, ``sub(input, alpha, tensor)``.
+        The second operand in PyTorch's older order of arguments,
+        ``sub(input, alpha, tensor)``.
     alpha
         The factor of `other`.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -246,7 +249,7 @@ def div(
     rounding_mode: str | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return input / other; "floor" or "trunc" rounds down or towards zero.
+    """Return input / other, optionally rounded to an integer.
 
     Parameters
     ----------
@@ -255,16 +258,16 @@ def div(
     other
         The divisor, a tensor or a number; shapes broadcast.
     rounding_mode
-        None for the quotient itself, "floor" to round down, "trunc" towards zero.
+        None for the exact quotient, "floor" to round down, "trunc" to round towards 0.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     ArgumentError
-        If `rounding_mode` is none of these.
+        If `rounding_mode` is not None, "floor" or "trunc".
     KernelDataError
-        If integers are divided by zero with rounding.
+        If an integer is divided by 0 and the quotient is rounded.
 
     Examples
     --------
@@ -360,7 +363,7 @@ def _slope_of_power(k: Any, a: Any, b: Any) -> Any:
 
 @method("pow", inplace="pow_ __ipow__")
 def pow(input: Operand, exponent: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Return x to the power y, element by element; shapes broadcast.
+    """Return x to the power y, element by element; shapes are broadcast.
 
     Parameters
     ----------
@@ -369,7 +372,7 @@ def pow(input: Operand, exponent: Operand, *, out: Tensor | None = None) -> Tens
     exponent
         The exponent, a tensor or a number; shapes broadcast.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -386,7 +389,7 @@ def pow(input: Operand, exponent: Operand, *, out: Tensor | None = None) -> Tens
 def float_power(
     input: Operand, exponent: Operand, *, out: Tensor | None = None
 ) -> Tensor:
-    """Return x to the power y, in float64.
+    """Return x to the power y, computed in float64, element by element.
 
     Parameters
     ----------
@@ -395,7 +398,7 @@ def float_power(
     exponent
         The exponent, a tensor or a number; shapes broadcast.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -425,7 +428,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 @method("positive")
 def positive(input: Tensor) -> Tensor:
-    """Return `input` itself; of booleans, an error.
+    """Return `input` itself; boolean tensors raise an error.
 
     Parameters
     ----------
@@ -451,7 +454,7 @@ def positive(input: Tensor) -> Tensor:
 
 abs = unary(
     "abs",
-    "the absolute value",
+    "the absolute value of x",
     saves="a",
     floats=False,
     methods="abs absolute __abs__",
@@ -489,7 +492,7 @@ def flat(operator: OperatorT) -> OperatorT:
 sign = flat(
     unary(
         "sign",
-        "1, 0 or -1 as x is positive, 0 or negative",
+        "1 where x is positive, 0 where it is 0, -1 where it is negative",
         floats=False,
         of_bool=lambda x: make(arrays.copy(x._array), None),
         methods="sign sgn",
@@ -508,7 +511,7 @@ def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     input
         The input tensor, of any shape.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------

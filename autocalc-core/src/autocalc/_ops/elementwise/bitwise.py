@@ -7,7 +7,7 @@ from autocalc._ops._operator.factories import binary, unary
 
 bitwise_and = binary(
     "bitwise_and",
-    "the bits set in both",
+    "the bits that are set in both x and y",
     methods="bitwise_and __and__",
     inplace="bitwise_and_ __iand__",
     reflected="__rand__",
@@ -17,7 +17,7 @@ bitwise_and = binary(
 
 bitwise_or = binary(
     "bitwise_or",
-    "the bits set in either",
+    "the bits that are set in x or in y",
     methods="bitwise_or __or__",
     inplace="bitwise_or_ __ior__",
     reflected="__ror__",
@@ -27,7 +27,7 @@ bitwise_or = binary(
 
 bitwise_xor = binary(
     "bitwise_xor",
-    "the bits set in one",
+    "the bits that are set in exactly one of x and y",
     methods="bitwise_xor __xor__",
     inplace="bitwise_xor_ __ixor__",
     reflected="__rxor__",
@@ -37,7 +37,7 @@ bitwise_xor = binary(
 
 bitwise_left_shift = binary(
     "bitwise_left_shift",
-    "x * 2^y of integers",
+    "x * 2^y for integers",
     methods="bitwise_left_shift __lshift__",
     inplace="bitwise_left_shift_ __ilshift__",
     reflected="__rlshift__",
@@ -47,7 +47,7 @@ bitwise_left_shift = binary(
 
 bitwise_right_shift = binary(
     "bitwise_right_shift",
-    "floor(x / 2^y) of integers",
+    "floor(x / 2^y) for integers",
     methods="bitwise_right_shift __rshift__",
     inplace="bitwise_right_shift_ __irshift__",
     reflected="__rrshift__",
@@ -57,7 +57,7 @@ bitwise_right_shift = binary(
 
 bitwise_not = unary(
     "bitwise_not",
-    "the other bits",
+    "x with each bit inverted; for booleans, not x",
     floats=False,
     methods="bitwise_not __invert__",
     inplace="bitwise_not_",

@@ -185,25 +185,25 @@ def clamp(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return min(max(input, min), max), element by element; NaN stays NaN.
+    """Return min(max(input, min), max), element by element; NaN remains NaN.
 
     Parameters
     ----------
     input
         The input tensor, of any shape.
     min
-        The lower limit, a number or a tensor; None for none.
+        The lower limit, a number or a tensor; None for no lower limit.
     max
-        The upper limit, a number or a tensor; None for none.
+        The upper limit, a number or a tensor; None for no upper limit.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     ArgumentError
         If neither limit is given.
     DTypeError
-        If one limit is a number, and the other a tensor with dimensions.
+        If one limit is a number and the other a tensor with dimensions.
 
     Examples
     --------
@@ -226,7 +226,7 @@ def clamp_min(input: Tensor, min: Operand, *, out: Tensor | None = None) -> Tens
     min
         The lower limit, a number or a tensor.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -249,7 +249,7 @@ def clamp_max(input: Tensor, max: Operand, *, out: Tensor | None = None) -> Tens
     max
         The upper limit, a number or a tensor.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -270,9 +270,10 @@ def nan_to_num(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return x with NaN, infinity and -infinity replaced.
+    """Return `input` with NaN, infinity and -infinity replaced by numbers.
 
-    By default by 0, the largest and the smallest finite number of the dtype.
+    By default NaN becomes 0, infinity the largest finite number of the dtype, and
+    -infinity the smallest one.
 
     Parameters
     ----------
@@ -281,12 +282,13 @@ def nan_to_num(
     nan
         The number that replaces NaN.
     posinf
-        The number that replaces infinity; None is the largest number of the dtype.
+        The number that replaces infinity; None stands for the largest finite number of
+        the dtype.
     neginf
-        The number that replaces minus infinity; None is the smallest number of the
-        dtype.
+        The number that replaces -infinity; None stands for the smallest finite number
+        of the dtype.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------

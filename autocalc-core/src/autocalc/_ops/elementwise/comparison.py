@@ -169,7 +169,7 @@ def isclose(
     atol: float = 1e-8,
     equal_nan: bool = False,
 ) -> Tensor:
-    """Return whether abs(input - other) <= atol + rtol abs(other), for each element.
+    """Return whether abs(input - other) <= atol + rtol * abs(other), for each element.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def isclose(
     atol
         The absolute tolerance.
     equal_nan
-        True to count two NaN as close.
+        True to treat two NaN as close.
 
     Examples
     --------
@@ -309,7 +309,7 @@ def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     input
         The input tensor, of any shape.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -331,7 +331,7 @@ def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     input
         The input tensor, of any shape.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -346,14 +346,14 @@ def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 @method("signbit")
 @traced(light=True)
 def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return whether x is negative; -0.0 is, too.
+    """Return whether the sign bit is set: x is negative, or it is -0.0.
 
     Parameters
     ----------
     input
         The input tensor, of any shape.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -388,7 +388,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 @method("copysign", inplace="copysign_")
 @declared
 def copysign(input: Tensor, other: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Return the size of x with the sign of y.
+    """Return the absolute value of x with the sign of y, element by element.
 
     Parameters
     ----------
@@ -397,7 +397,7 @@ def copysign(input: Tensor, other: Operand, *, out: Tensor | None = None) -> Ten
     other
         The second operand, a tensor or a number; shapes broadcast.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -422,16 +422,16 @@ def _(k: Any, n: Any, g: Any) -> Any:
 @method("heaviside", inplace="heaviside_")
 @traced(light=True)
 def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return 0 where x is negative, 1 where it is positive, `values` where it is 0.
+    """Return 0 where x is negative, 1 where it is positive, and `values` where it is 0.
 
     Parameters
     ----------
     input
         The input tensor, of any shape.
     values
-        The result where `input` is 0; its shape broadcasts with that of `input`.
+        The result where `input` is 0; its shape is broadcast with that of `input`.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------

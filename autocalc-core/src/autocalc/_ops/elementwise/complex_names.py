@@ -20,7 +20,7 @@ __all__ = ["imag", "is_conj", "is_neg", "real", "view_as_real"]
 
 
 def real(input: Tensor) -> Tensor:
-    """Return `input` itself: its numbers are real.
+    """Return `input` itself, because all tensors are real.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def real(input: Tensor) -> Tensor:
 
 
 def imag(input: Tensor) -> NoReturn:
-    """Raise: a real number has no imaginary part to write into, as PyTorch has it.
+    """Raise an error: real tensors have no imaginary part, as in PyTorch.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def imag(input: Tensor) -> NoReturn:
 
 
 def view_as_real(input: Tensor) -> NoReturn:
-    """Raise: only complex numbers are seen as pairs of real ones.
+    """Raise an error: it needs a complex tensor, and AutoCalc has none.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def _not_complex(where: str, input: Any) -> DTypeError:
 
 @method("conj")
 def conj(input: Tensor) -> Tensor:
-    """Return `input` itself: its numbers are real.
+    """Return `input` itself, because all tensors are real.
 
     Parameters
     ----------
@@ -111,14 +111,14 @@ def conj(input: Tensor) -> Tensor:
 @method("conj_physical")
 @declared
 def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return `input` itself: its numbers are real.
+    """Return `input` itself, because all tensors are real.
 
     Parameters
     ----------
     input
         The input tensor, of any shape.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @method("resolve_conj")
 def resolve_conj(input: Tensor) -> Tensor:
-    """Return `input` itself: nothing waits to be conjugated.
+    """Return `input` itself, because all tensors are real.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def resolve_conj(input: Tensor) -> Tensor:
 
 @method("resolve_neg")
 def resolve_neg(input: Tensor) -> Tensor:
-    """Return `input` itself: nothing waits to be negated.
+    """Return `input` itself: no negation is ever pending.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def resolve_neg(input: Tensor) -> Tensor:
 
 @method("is_conj")
 def is_conj(input: Tensor) -> bool:
-    """Return False: nothing waits to be conjugated.
+    """Return False: no conjugation is ever pending.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def is_conj(input: Tensor) -> bool:
 
 @method("is_neg")
 def is_neg(input: Tensor) -> bool:
-    """Return False: nothing waits to be negated.
+    """Return False: no negation is ever pending.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def is_neg(input: Tensor) -> bool:
 
 @method("isreal")
 def isreal(input: Tensor) -> Tensor:
-    """Return True for each element.
+    """Return True for each element, because all tensors are real.
 
     Parameters
     ----------
@@ -225,16 +225,16 @@ def isreal(input: Tensor) -> Tensor:
 @declared
 @rounded_once
 def angle(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return pi for negative elements, NaN for NaN, and 0 for the others.
+    """Return the angle of each real number: pi for negative ones, 0 for others.
 
-    The gradient is 0.
+    The angle of NaN is NaN.  The gradient is 0.
 
     Parameters
     ----------
     input
-        The tensor; integers give the default dtype.
+        A tensor of any shape; for integers, the result has the default dtype.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------

@@ -20,21 +20,21 @@ gcd_op, lcm_op = nary("gcd"), nary("lcm")
 @method("gcd", inplace="gcd_")
 @traced(light=True)
 def gcd(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the greatest common divisor, 0 or more.
+    """Return the greatest common divisor, which is never negative.
 
     Parameters
     ----------
     input
         The first operand, a tensor of integers.
     other
-        Integers; shapes broadcast.
+        The second operand, a tensor of integers; shapes are broadcast.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     DTypeError
-        If one holds floats, or both hold booleans.
+        If an operand holds floats, or both hold booleans.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def gcd(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 @method("lcm", inplace="lcm_")
 @traced(light=True)
 def lcm(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the least common multiple, 0 or more; 0 where one of both is 0.
+    """Return the least common multiple; it is 0 where an operand is 0.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def lcm(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     other
         Integers; shapes broadcast.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------

@@ -48,7 +48,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 expm1 = unary(
     "expm1",
-    "e^x - 1, precise near 0",
+    "e^x - 1, accurate near x = 0",
     saves="out",
     methods="expm1",
     inplace="expm1_",
@@ -63,7 +63,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 log = unary(
     "log",
-    "the natural logarithm",
+    "the natural logarithm of x",
     saves="a",
     methods="log",
     inplace="log_",
@@ -78,7 +78,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 log2 = unary(
     "log2",
-    "the logarithm to base 2",
+    "the logarithm of x to base 2",
     saves="a",
     methods="log2",
     inplace="log2_",
@@ -93,7 +93,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 log10 = unary(
     "log10",
-    "the logarithm to base 10",
+    "the logarithm of x to base 10",
     saves="a",
     methods="log10",
     inplace="log10_",
@@ -108,7 +108,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 log1p = unary(
     "log1p",
-    "log(1 + x), precise near 0",
+    "log(1 + x), accurate near x = 0",
     saves="a",
     methods="log1p",
     inplace="log1p_",
@@ -123,7 +123,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 sqrt = unary(
     "sqrt",
-    "the square root",
+    "the square root of x",
     saves="out",
     methods="sqrt",
     inplace="sqrt_",
@@ -156,7 +156,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 erf = unary(
     "erf",
-    "the error function",
+    "the error function of x",
     saves="a",
     methods="erf",
     inplace="erf_",
@@ -173,7 +173,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 erfc = unary(
     "erfc",
-    "1 - erf(x), precise in the tail",
+    "1 - erf(x), accurate also where it is close to 0",
     saves="a",
     methods="erfc",
     inplace="erfc_",
@@ -194,16 +194,16 @@ def _(k: Any, n: Any, g: Any) -> Any:
 def logit(
     input: Tensor, eps: float | None = None, *, out: Tensor | None = None
 ) -> Tensor:
-    """Return log(x / (1 - x)), the inverse of sigmoid; x is limited to [eps, 1 - eps].
+    """Return log(x / (1 - x)), the inverse of sigmoid, element by element.
 
     Parameters
     ----------
     input
         The input tensor, of any shape.
     eps
-        The limit: the input is clamped to [eps, 1 - eps]; None for no limits.
+        A small number: x is first limited to [eps, 1 - eps]; None for no limits.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -285,7 +285,7 @@ logaddexp2_op = _of_two_logarithms("logaddexp2", "log2(2^x + 2^y)", 2.0)
 @traced(light=True)
 @rounded_once(promotes=True)
 def xlogy(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Return x log(y), which is 0 where x is 0 (and NaN where y is).
+    """Return x log(y), which is 0 where x is 0 and y is not NaN.
 
     Parameters
     ----------
@@ -294,7 +294,7 @@ def xlogy(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tenso
     other
         The second operand, a tensor or a number; shapes broadcast.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -309,21 +309,21 @@ def xlogy(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tenso
 @method("logaddexp")
 @traced(light=True)
 def logaddexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return log(e^x + e^y), the larger one taken out.
+    """Return log(e^x + e^y), computed without overflow.
 
     Parameters
     ----------
     input
         The input tensor, of any shape.
     other
-        The second tensor; shapes broadcast.
+        The second tensor; shapes are broadcast.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     DTypeError
-        If an operand is no tensor, or neither is of a floating-point dtype.
+        If an operand is not a tensor, or neither has a floating-point dtype.
 
     Examples
     --------
@@ -338,7 +338,7 @@ def logaddexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Ten
 @method("logaddexp2")
 @traced(light=True)
 def logaddexp2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return log2(2^x + 2^y), the larger one taken out.
+    """Return log2(2^x + 2^y), computed without overflow.
 
     Parameters
     ----------
@@ -347,7 +347,7 @@ def logaddexp2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Te
     other
         The second tensor; shapes broadcast.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------

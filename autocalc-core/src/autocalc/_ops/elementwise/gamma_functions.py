@@ -18,7 +18,7 @@ from autocalc.errors import ArgumentError, NoDerivativeError
 
 lgamma = unary(
     "lgamma",
-    "log(abs(Gamma(x))), infinite at 0, -1, -2, ...",
+    "log(abs(Gamma(x))), which is infinite at 0, -1, -2, ...",
     saves="a",
     methods="lgamma",
     inplace="lgamma_",
@@ -33,7 +33,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 digamma = unary(
     "digamma",
-    "the derivative of log(Gamma(x)), NaN at -1, -2, ...",
+    "the derivative of log(Gamma(x)), which is NaN at -1, -2, ...",
     saves="a",
     methods="digamma",
     inplace="digamma_",
@@ -57,25 +57,25 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 @declared
 def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return derivative `n` of the digamma function, element by element.
+    """Return the n-th derivative of the digamma function, element by element.
 
-    For n > 0 it is (-1)^(n + 1) n! zeta(n + 1, x), infinite at 0, -1, -2, ...
+    For n > 0 it is (-1)^(n + 1) n! zeta(n + 1, x), which is infinite at 0, -1, -2, ...
 
     Parameters
     ----------
     n
         The order of the derivative; 0 is `digamma` itself.
     input
-        x, a tensor of any shape; integers become floats.
+        The argument x, a tensor of any shape; integers are converted to floats.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     ArgumentError
         If `n` is negative.
     DTypeError
-        If `input` is no tensor.
+        If `input` is not a tensor.
 
     Examples
     --------
@@ -110,24 +110,24 @@ def _polygamma_method(input: Tensor, n: int) -> Tensor:
 def mvlgamma(input: Tensor, p: int, *, out: Tensor | None = None) -> Tensor:
     """Return the logarithm of the multivariate Gamma function, element by element.
 
-    It is p (p - 1) / 4 log(pi) + the sum of log(Gamma(x - i / 2)) over i = 0, ...,
-    p - 1.
+    It is p (p - 1) / 4 log(pi) plus the sum of log(Gamma(x - i / 2)) over i = 0, ..., p
+    - 1.
 
     Parameters
     ----------
     input
-        x, a tensor of any shape; integers become floats.
+        The argument x, a tensor of any shape; integers are converted to floats.
     p
-        The dimension, from 1 on.
+        The dimension, 1 or more.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     ArgumentError
         If `p` is below 1.
     DTypeError
-        If `input` is no tensor.
+        If `input` is not a tensor.
 
     Examples
     --------
@@ -179,18 +179,18 @@ _igammac = _incomplete("igammac", -1.0)
 def igamma(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the regularised lower incomplete Gamma function P(a, x).
 
-    It is the integral of t^(a - 1) e^-t over 0 ... x, divided by Gamma(a).  The
-    gradient is that in x; there is none in a.
+    It is the integral of t^(a - 1) e^-t from 0 to x, divided by Gamma(a).  It has a
+    gradient with respect to x, but none with respect to a.
 
     Parameters
     ----------
     input
-        The order a, a tensor; the result is NaN where it is negative.
+        The order a, a tensor; the result is NaN where a is negative.
     other
-        The argument x, a tensor; the result is NaN where it is negative. Shapes
+        The argument x, a tensor; the result is NaN where x is negative. Shapes are
         broadcast.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
@@ -210,7 +210,7 @@ def igamma(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
 @method("igammac", inplace="igammac_")
 @traced(light=True)
 def igammac(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return 1 - P(a, x), with P of `igamma`, precise where it is small.
+    """Return 1 - P(a, x) with the P of `igamma`, accurate for small results, too.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def igammac(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tenso
         The argument x, a tensor; the result is NaN where it is negative. Shapes
         broadcast.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------

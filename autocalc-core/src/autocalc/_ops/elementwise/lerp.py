@@ -30,23 +30,23 @@ def _one_float(where: str, *tensors: Tensor) -> None:
 def lerp(
     input: Tensor, end: Tensor, weight: Operand, *, out: Tensor | None = None
 ) -> Tensor:
-    """Return input + weight * (end - input): on the way from `input` to `end`.
+    """Return input + weight * (end - input), the linear interpolation.
 
     Parameters
     ----------
     input
         The input tensor, of any shape.
     end
-        The tensor that is returned for the weight 1.
+        The tensor that is returned where the weight is 1.
     weight
-        The weight of `end`, a number or a tensor; shapes broadcast.
+        The weight of `end`, a number or a tensor; shapes are broadcast.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     DTypeError
-        If the tensors are not of one floating-point dtype.
+        If the tensors do not have the same floating-point dtype.
 
     Examples
     --------
@@ -85,17 +85,17 @@ def addcmul(
     tensor2
         The second factor.
     tensor
-        The second factor of PyTorch's older order,
+        The second factor in PyTorch's older order of arguments,
         ``addcmul(input, value, tensor1, tensor)``.
     value
-        The factor of the product.
+        The number by which the product is multiplied.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     DTypeError
-        If a factor is no tensor, or all are boolean.
+        If a factor is not a tensor, or all operands are boolean.
 
     Examples
     --------
@@ -137,17 +137,17 @@ def addcdiv(
     tensor2
         The tensor of divisors.
     tensor
-        The divisor of PyTorch's older order,
+        The divisor in PyTorch's older order of arguments,
         ``addcdiv(input, value, tensor1, tensor)``.
     value
-        The factor of the quotient.
+        The number by which the quotient is multiplied.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     DTypeError
-        If dividend and divisor are integers, or one is no tensor.
+        If dividend and divisor both hold integers, or an operand is not a tensor.
 
     Examples
     --------

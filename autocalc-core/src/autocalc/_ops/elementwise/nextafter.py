@@ -48,21 +48,24 @@ def _same_bytes(x: Tensor, dtype: dtypes.DType) -> Tensor:
 @method("nextafter", inplace="nextafter_")
 @traced(light=True)
 def nextafter(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the floating-point number next to x, towards y; x where both are equal.
+    """Return the floating-point number that follows x in the direction of y.
+
+    It is x itself where x and y are equal.
 
     Parameters
     ----------
     input
-        x, a tensor of float32 or float64.
+        The numbers x, a tensor of float32 or float64.
     other
-        y, a tensor; shapes broadcast.
+        The numbers y, a tensor; shapes are broadcast.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     DTypeError
-        If an operand is no tensor, or the result were neither float32 nor float64.
+        If an operand is not a tensor, or the result would be neither float32 nor
+        float64.
 
     Examples
     --------

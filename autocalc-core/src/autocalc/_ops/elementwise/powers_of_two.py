@@ -43,9 +43,10 @@ def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     input
         The input tensor, of any shape.
     other
-        The exponents; shapes broadcast.  Integers scale floats exactly, however large.
+        The exponents; shapes are broadcast.  Integer exponents, however large, scale
+        floats without rounding errors.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
@@ -83,17 +84,17 @@ def _scaled(x: Tensor, power: Tensor) -> Tensor:
 @declared
 @rounded_once
 def frexp(input: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> Parts:
-    """Return (mantissa, exponent): input = mantissa * 2^exponent, exactly.
+    """Return (mantissa, exponent) with input = mantissa * 2^exponent, exactly.
 
-    The absolute value of a mantissa is 0.5 or more, and below 1.  What is 0 or not
-    finite is its own mantissa, with the exponent 0.
+    The absolute value of a mantissa is at least 0.5 and below 1.  For 0, infinity and
+    NaN, the mantissa is the number itself and the exponent is 0.
 
     Parameters
     ----------
     input
-        The input tensor, of float32 or float64.
+        A tensor of float32 or float64.
     out
-        Two tensors for the results, which are converted to their dtypes.
+        Two tensors to write the results into, converted to their dtypes.
 
     Raises
     ------

@@ -24,6 +24,14 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.zeros(n.shapes[0], k.dtype(g))
 
 
+_DIRECTIONS = {
+    "floor": "down to an integer",
+    "ceil": "up to an integer",
+    "trunc": "towards 0 to an integer",
+    "even": "to the nearest integer",
+}
+
+
 def _round_mode(mode: str, example: tuple[str, ...] = ()) -> OfOne:
     """Make floor, ceil, trunc or round; integers pass unchanged."""
     where = "round" if mode == "even" else mode
@@ -35,7 +43,7 @@ def _round_mode(mode: str, example: tuple[str, ...] = ()) -> OfOne:
         return round_op(input, mode)
 
     call.__name__ = call.__qualname__ = mode
-    doc = f"Return x rounded ({mode}), element by element."
+    doc = f"Return x rounded {_DIRECTIONS[mode]}, element by element."
     call.__doc__ = documented(mode, doc, ("input",), example)
     return call
 
@@ -67,16 +75,17 @@ _nearest = _round_mode("even")
 @method("round", inplace="round_")
 @traced
 def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Tensor:
-    """Return `input` rounded to the nearest, ties to even, at a number of digits.
+    """Return `input` rounded to `decimals` digits; halves go to the even neighbour.
 
     Parameters
     ----------
     input
         The input tensor, of any shape.
     decimals
-        Digits after the point; negative ones round to tens and so on.
+        The number of digits after the decimal point; negative numbers round to tens,
+        hundreds and so on.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -106,7 +115,7 @@ def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     input
         The input tensor, of any shape.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------

@@ -18,7 +18,7 @@ from autocalc._tensor import Tensor
 
 erfinv = unary(
     "erfinv",
-    "the number whose erf is x: infinite at -1 and 1, NaN beyond",
+    "the number whose error function is x: infinite at -1 and 1, NaN outside",
     saves="out",
     methods="erfinv",
     inplace="erfinv_",
@@ -35,7 +35,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 erfcx = unary(
     "erfcx",
-    "e^(x^2) erfc(x), which neither overflows nor vanishes for large x",
+    "e^(x^2) erfc(x), which does not overflow for large positive x",
     saves="a",
     place="special.",
     example=("[0.0, 30.0]", "[1.0000, 0.0188]"),
@@ -51,7 +51,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 ndtri = unary(
     "ndtri",
-    "the quantile of the standard normal distribution, the inverse of `ndtr`",
+    "the inverse of `ndtr`: the quantile of the standard normal distribution",
     saves="out",
     place="special.",
     example=("[0.5, 0.975]", "[0.0000, 1.9600]"),
@@ -67,7 +67,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 entr = unary(
     "entr",
-    "-x log(x), which is 0 at 0 and minus infinity below",
+    "-x log(x), which is 0 where x is 0 and -infinity where x is negative",
     saves="a",
     place="special.",
     example=("[0.0, 0.5]", "[0.0000, 0.3466]"),
@@ -149,19 +149,19 @@ i1e = _bessel_function(
 @declared
 @rounded_once
 def ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the distribution function of the standard normal, erfc(-x / sqrt(2)) / 2.
+    """Return the standard normal distribution function, erfc(-x / sqrt(2)) / 2.
 
     Parameters
     ----------
     input
         x, a tensor of any shape; integers become floats.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     DTypeError
-        If `input` is no tensor.
+        If `input` is not a tensor.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 log_ndtr = unary(
     "log_ndtr",
-    "log(ndtr(x)), also where `ndtr` vanishes",
+    "log(ndtr(x)), accurate also where `ndtr` is close to 0",
     saves="a",
     place="special.",
     example=("[0.0, -10.0]", "[ -0.6931, -53.2313]"),
@@ -220,21 +220,22 @@ def _(k: Any, n: Any, g: Any) -> Any:
 @traced(light=True)
 @rounded_once
 def xlog1py(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Return x log(1 + y), which is 0 where x is 0 (and NaN where y is).
+    """Return x log(1 + y), which is 0 where x is 0 and y is not NaN.
 
     Parameters
     ----------
     input
-        x, a tensor or a number.
+        The factor x, a tensor or a number.
     other
-        y, a tensor or a number; one of both is a tensor, and shapes broadcast.
+        The argument y, a tensor or a number.  One of the two must be a tensor; shapes
+        are broadcast.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     DTypeError
-        If there is no tensor.
+        If neither operand is a tensor.
 
     Examples
     --------

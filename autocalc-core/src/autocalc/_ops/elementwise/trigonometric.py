@@ -14,7 +14,7 @@ from autocalc._tensor import Tensor
 
 sin = unary(
     "sin",
-    "the sine",
+    "the sine of x, an angle in radians",
     saves="a",
     methods="sin",
     inplace="sin_",
@@ -29,7 +29,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 cos = unary(
     "cos",
-    "the cosine",
+    "the cosine of x, an angle in radians",
     saves="a",
     methods="cos",
     inplace="cos_",
@@ -44,7 +44,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 tan = unary(
     "tan",
-    "the tangent",
+    "the tangent of x, an angle in radians",
     saves="out",
     methods="tan",
     inplace="tan_",
@@ -60,7 +60,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 asin = unary(
     "asin",
-    "the angle whose sine is x",
+    "the angle in radians whose sine is x",
     saves="a",
     methods="asin arcsin",
     inplace="asin_ arcsin_",
@@ -75,7 +75,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 acos = unary(
     "acos",
-    "the angle whose cosine is x",
+    "the angle in radians whose cosine is x",
     saves="a",
     methods="acos arccos",
     inplace="acos_ arccos_",
@@ -95,7 +95,7 @@ def _rsqrt_of_one_minus_square(k: Any, a: Any) -> Any:
 
 atan = unary(
     "atan",
-    "the angle whose tangent is x",
+    "the angle in radians whose tangent is x",
     saves="a",
     methods="atan arctan",
     inplace="atan_ arctan_",
@@ -111,7 +111,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 atan2 = binary(
     "atan2",
-    "the angle of the point (y, x) = (`other`, `input`)",
+    "the angle of the point (`other`, `input`) in the plane, in radians",
     saves="a b",
     floats=True,
     numbers=False,
@@ -139,7 +139,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 sinh = unary(
     "sinh",
-    "the hyperbolic sine",
+    "the hyperbolic sine of x",
     saves="a",
     methods="sinh",
     inplace="sinh_",
@@ -154,7 +154,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 cosh = unary(
     "cosh",
-    "the hyperbolic cosine",
+    "the hyperbolic cosine of x",
     saves="a",
     methods="cosh",
     inplace="cosh_",
@@ -169,7 +169,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 tanh = unary(
     "tanh",
-    "the hyperbolic tangent",
+    "the hyperbolic tangent of x",
     saves="out",
     methods="tanh",
     inplace="tanh_",
@@ -199,7 +199,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 acosh = unary(
     "acosh",
-    "the number of 0 or more whose hyperbolic cosine is x; NaN below 1",
+    "the non-negative number whose hyperbolic cosine is x; NaN where x < 1",
     saves="a",
     methods="acosh arccosh",
     inplace="acosh_ arccosh_",
@@ -215,7 +215,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 atanh = unary(
     "atanh",
-    "the number whose hyperbolic tangent is x; NaN beyond -1 and 1",
+    "the number whose hyperbolic tangent is x; NaN where abs(x) > 1",
     saves="a",
     methods="atanh arctanh",
     inplace="atanh_ arctanh_",
@@ -244,7 +244,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 @method("hypot", inplace="hypot_")
 @traced(light=True)
 def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return sqrt(x^2 + y^2), without overflow on the way.
+    """Return sqrt(x^2 + y^2), computed without overflow of the squares.
 
     Parameters
     ----------
@@ -253,7 +253,7 @@ def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     other
         The second tensor; shapes broadcast.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
@@ -273,14 +273,14 @@ def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 @method("deg2rad", inplace="deg2rad_")
 @traced
 def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return angles given in degrees in radians.
+    """Convert angles from degrees to radians: input * pi / 180.
 
     Parameters
     ----------
     input
         The input tensor, of any shape.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -295,14 +295,14 @@ def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 @method("rad2deg", inplace="rad2deg_")
 @traced
 def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return angles given in radians in degrees.
+    """Convert angles from radians to degrees: input * 180 / pi.
 
     Parameters
     ----------
     input
         The input tensor, of any shape.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -316,7 +316,7 @@ def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 sinc = unary(
     "sinc",
-    "sin(pi x) / (pi x), which is 1 at 0",
+    "sin(pi x) / (pi x), which is 1 where x is 0",
     saves="a",
     methods="sinc",
     inplace="sinc_",

@@ -43,29 +43,31 @@ def embedding_bag(
     include_last_offset: bool = False,
     padding_idx: int | None = None,
 ) -> Tensor:
-    """Return the sum, mean or maximum of the rows that each bag of numbers names.
+    """Return the sum, mean or maximum of the rows of `weight` for each bag of indices.
 
     Parameters
     ----------
     input
-        Numbers from 0 to V - 1: (B, L), each row a bag; or (N,), bags one after the
-        other, as `offsets` says.
+        Indices from 0 to V - 1.  In a matrix of shape (B, L), each row is a bag.  In a
+        vector of shape (N,), the bags follow each other, and `offsets` marks where each
+        one begins.
     weight
-        The table, (V, D).
+        The table, a tensor of shape (V, D).
     offsets
-        The index in `input` at which each bag begins, of shape (B,). The first is 0,
-        and none is smaller than the one before. Empty bags give zeros.
+        For a vector `input`, the index at which each bag begins: a vector of shape
+        (B,). The first element is 0, and none is smaller than the one before it. An
+        empty bag gives zeros.
     max_norm, norm_type, scale_grad_by_freq, sparse
-        The same as for `embedding`; gradients are not scaled in the mode "max".
+        The same as in `embedding`; gradients are not scaled in the mode "max".
     mode
-        "sum", "mean" or "max".
+        The reduction of the rows: "sum", "mean" or "max".
     per_sample_weights
-        The factors of the rows, of the shape of `input`; only for the mode "sum".
+        Factors of the rows, with the shape of `input`; only for the mode "sum".
     include_last_offset
         True if `offsets` has one more element: the end of the last bag.
     padding_idx
-        A number to skip, as if it were not in its bag; negative ones count from the end
-        of the table.
+        An index to skip, as if it were not in its bag; a negative number counts from
+        the end of the table.
 
     Returns
     -------
@@ -75,9 +77,9 @@ def embedding_bag(
     Raises
     ------
     ArgumentError
-        If `offsets` do not fit, or an option is not available.
+        If `offsets` do not fit `input`, or an option is not available.
     KernelDataError
-        If a number is outside 0 to V - 1.
+        If an index is not between 0 and V - 1.
 
     Examples
     --------

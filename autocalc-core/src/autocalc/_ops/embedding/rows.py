@@ -87,25 +87,26 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Tensor:
-    r"""Return the rows of `weight` that `input` numbers: weight[input].
+    r"""Return the rows of `weight` that `input` selects: weight[input].
 
     Parameters
     ----------
     input
-        Numbers from 0 to V - 1, of any shape (\*), int64 or int32.
+        Indices from 0 to V - 1, a tensor of int64 or int32 of any shape (\*).
     weight
-        The table, (V, D), of any dtype.
+        The table, a tensor of shape (V, D) and any dtype.
     padding_idx
-        The row that gets no gradient; negative ones count from the end.
+        The index of a row that gets no gradient; a negative number counts from the end.
     max_norm
-        The largest norm: longer rows that `input` names are first shortened to it, in
-        place.
+        The largest allowed norm.  Rows that `input` selects and whose norm is larger
+        are first scaled down to it, in place.
     norm_type
-        The p of the norm that `max_norm` limits, (sum abs(x)^p)^(1 / p).
+        The order p of the norm that `max_norm` limits, (sum abs(x)^p)^(1 / p).
     scale_grad_by_freq
-        True to divide a row's gradient by the number of its occurrences in `input`.
+        True to divide the gradient of a row by the number of times that `input` selects
+        it.
     sparse
-        Must be False: there are no sparse gradients.
+        It must be False: AutoCalc has no sparse gradients.
 
     Returns
     -------
@@ -115,7 +116,7 @@ def embedding(
     Raises
     ------
     KernelDataError
-        If a number is outside 0 to V - 1.
+        If an index is not between 0 and V - 1.
 
     Examples
     --------
@@ -175,19 +176,20 @@ def row_number(where: str, padding_idx: Any, rows: int) -> int | None:
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
-    """Return vectors of zeros with a 1 at the place of each class.
+    """Return one-hot vectors: 1 at the index of the class, and 0 elsewhere.
 
     Parameters
     ----------
     tensor
-        Classes from 0 on, of any shape, int64.
+        The classes, integers from 0 on, a tensor of int64 of any shape.
     num_classes
-        The number of classes; by default one more than the largest label.
+        The number of classes; by default one more than the largest class.
 
     Returns
     -------
     Tensor
-        A tensor of int64, of the shape of `tensor` followed by num_classes.
+        A tensor of int64 with the shape of `tensor` and a last dimension of size
+        `num_classes`.
 
     Raises
     ------

@@ -43,19 +43,20 @@ def _(k: Any, n: Any, g: Any) -> Any:
 @declared
 @rounded_once
 def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> Tensor:
-    """Return the grid that an affine map reads images at, for `grid_sample`.
+    """Return the sampling grid of an affine map, for `grid_sample`.
 
-    ``grid[n, ..., :] = theta[n] @ (x, y, 1)`` at each pixel of the output.
+    At each pixel (x, y) of the output, ``grid[n, ..., :] = theta[n] @ (x, y, 1)``.
 
     Parameters
     ----------
     theta
-        The maps, [N, 2, 3] for images, [N, 3, 4] for volumes.
+        The affine maps: a tensor of shape [N, 2, 3] for images, or [N, 3, 4] for
+        volumes.
     size
         The shape of the output, (N, C, H, W) or (N, C, D, H, W).
     align_corners
-        True: -1 and 1 are the centres of the first and last pixels. False, the default:
-        they are their outer edges.
+        True if -1 and 1 are the centres of the first and last pixels; False, the
+        default, if they are the outer edges of these pixels.
 
     Returns
     -------
@@ -65,7 +66,7 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
     Raises
     ------
     ShapeError
-        If shapes do not fit, or a size is below 1.
+        If the shapes of `theta` and `size` do not fit, or a size is below 1.
 
     Examples
     --------
@@ -117,21 +118,23 @@ def grid_sample(
     padding_mode: str = "zeros",
     align_corners: bool | None = None,
 ) -> Tensor:
-    """Return images read at the places of a grid.
+    """Return images sampled at the positions of a grid.
 
     Parameters
     ----------
     input
-        A tensor of shape [N, C, H, W] or [N, C, D, H, W], float32 or float64.
+        A tensor of float32 or float64 with the shape [N, C, H, W] or [N, C, D, H, W].
     grid
-        Places from -1 to 1, [N, H_out, W_out, 2], x before y, or [N, D_out, H_out,
-        W_out, 3]; beyond them is the padding.
+        Positions between -1 and 1 within the image; positions outside are padded.  The
+        shape is [N, H_out, W_out, 2], where x comes before y, or
+        [N, D_out, H_out, W_out, 3].
     mode
-        ``"bilinear"``: means of the 4 pixels around a place (of 8 in a volume);
-        ``"nearest"``; ``"bicubic"``: of 16 pixels, images only.
+        ``"bilinear"`` interpolates between the 4 nearest pixels (8 in a volume),
+        ``"nearest"`` takes the nearest pixel, and ``"bicubic"`` interpolates between 16
+        pixels, for images only.
     padding_mode
-        Beyond the image ``"zeros"``, ``"border"``: its nearest pixel, or
-        ``"reflection"``: the image mirrored.
+        The values outside of the image: ``"zeros"``; ``"border"``, the nearest pixel of
+        the image; or ``"reflection"``, the mirrored image.
     align_corners
         True: -1 and 1 are the centres of the first and last pixels. False, the default:
         they are their outer edges.
@@ -144,9 +147,9 @@ def grid_sample(
     Raises
     ------
     ShapeError
-        If shapes do not fit, or the images are empty.
+        If the shapes of `input` and `grid` do not fit, or the images are empty.
     ArgumentError
-        If a mode is unknown, or bicubic for volumes.
+        If a mode is unknown, or ``"bicubic"`` is given for volumes.
     DTypeError
         If input and grid have different dtypes.
 

@@ -72,39 +72,44 @@ def interpolate(
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
 ) -> Tensor:
-    """Return images of another size: the nearest pixel, or a mean of neighbours.
+    """Return images resized to another height and width.
+
+    The same function changes the size of signals and volumes.
 
     Parameters
     ----------
     input
-        A tensor of shape (N, C, L), (N, C, H, W) or (N, C, D, H, W), of floats;
-        nearest, bilinear and bicubic take uint8 as well, and round as PyTorch does.
+        A tensor of floats with the shape (N, C, L), (N, C, H, W) or (N, C, D, H, W).
+        The modes nearest, bilinear and bicubic also take uint8, and round as PyTorch
+        does.
     size
-        The new size: one number, or one for each dimension.
+        The new size: one number, or one number for each spatial dimension.
     scale_factor
-        The factor of the size, in place of `size`; the new size is rounded down.
+        The factor by which sizes are multiplied, instead of `size`; the new size is
+        rounded down.
     mode
-        ``"nearest"`` rounds down; ``"nearest-exact"`` has pixels at their centres.
-        ``"linear"``, ``"bilinear"`` or ``"trilinear"`` is for the number of dimensions.
-        ``"bicubic"`` sums 4 x 4 pixels of images, and ``"area"`` is the mean of the
-        pixels that a new one covers.
+        ``"nearest"`` takes the pixel whose index is rounded down; ``"nearest-exact"``
+        takes the pixel with the nearest centre.  ``"linear"``, ``"bilinear"`` and
+        ``"trilinear"`` interpolate linearly in 1, 2 and 3 spatial dimensions.
+        ``"bicubic"`` interpolates between 4 x 4 pixels of an image, and ``"area"`` is
+        the mean of the pixels that a new pixel covers.
     align_corners
-        For the linear modes and bicubic. True: the centres of the first and last pixels
-        stay in place. False, the default: their outer edges stay in place.
+        An option of the linear modes and of bicubic. True: the centres of the first and
+        last pixels stay in place. False, the default: their outer edges stay in place.
     recompute_scale_factor
-        True to compute distances between pixels from the sizes, even if `scale_factor`
-        did not divide evenly.
+        True to compute the distance between pixels from the two sizes, instead of using
+        `scale_factor` itself.
     antialias
-        For bilinear and bicubic: True to sum all pixels that a new one covers, which
-        avoids patterns in smaller images.
+        An option of bilinear and bicubic. True: when an image is made smaller, all
+        pixels that a new pixel covers are averaged, which avoids moiré patterns.
 
     Raises
     ------
     ArgumentError
-        If not exactly one of `size` and `scale_factor` is given, or an argument is not
-        in its range.
+        If `size` and `scale_factor` are both given or both missing, or an argument is
+        out of its range.
     ShapeError
-        If the input's dimensions do not fit the mode, or it is empty.
+        If the number of dimensions of `input` does not fit `mode`, or `input` is empty.
 
     Examples
     --------
@@ -281,7 +286,7 @@ def _factors(where: str, given: Any, dims: int) -> tuple[float, ...]:
 
 @traced(light=True)
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
-    """Return images r times as high and wide, of r^2 channels of pixels each.
+    """Rearrange r^2 channels into images that are r times as high and as wide.
 
     ``out[..., c, h * r + i, w * r + j] = input[..., c * r * r + i * r + j, h, w]``.
     Shi and others: Real-time single image and video super-resolution (CVPR 2016).
@@ -291,7 +296,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     input
         A tensor of shape (..., C r^2, H, W), of any dtype.
     upscale_factor
-        r, 1 or more.
+        The factor r, 1 or more.
 
     Returns
     -------
@@ -301,7 +306,8 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     Raises
     ------
     ShapeError
-        If there are fewer than three dimensions, or r^2 does not divide the channels.
+        If `input` has fewer than three dimensions, or the number of channels is not a
+        multiple of r^2.
 
     Examples
     --------
@@ -326,16 +332,16 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
 
 @traced(light=True)
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
-    """Return images with r^2 times as many channels, and 1 / r of the height and width.
+    """Rearrange images into r^2 times as many channels, with 1 / r of height and width.
 
-    The inverse of `pixel_shuffle`.
+    This is the inverse of `pixel_shuffle`.
 
     Parameters
     ----------
     input
         A tensor of shape (..., C, H r, W r), of any dtype.
     downscale_factor
-        r, 1 or more.
+        The factor r, 1 or more.
 
     Returns
     -------
@@ -345,7 +351,8 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     Raises
     ------
     ShapeError
-        If there are fewer than three dimensions, or r does not divide height or width.
+        If `input` has fewer than three dimensions, or its height or width is not a
+        multiple of r.
 
     Examples
     --------
@@ -369,7 +376,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
 
 @traced
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
-    """Return images with channels interleaved: one of each group after the other.
+    """Return images with the channels of all groups interleaved.
 
     ``out[:, j * groups + i] = input[:, i * C / groups + j]``.  Zhang and others:
     ShuffleNet (CVPR 2018).
@@ -377,7 +384,7 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     Parameters
     ----------
     input
-        A tensor of shape (N, C, ...), with one dimension or more after the channels.
+        A tensor of shape (N, C, ...), with at least one dimension after the channels.
     groups
         The number of groups, which must divide C.
 

@@ -116,7 +116,7 @@ def _multiple_added(x: Tensor, other: Any, alpha: Any, name: str) -> Tensor:
 def add_(
     x: Tensor, other: Any, tensor: Tensor | None = None, *, alpha: Any = 1
 ) -> Tensor:
-    """Add alpha * other.
+    """Add alpha * other to the tensor in place; return the tensor.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def add_(
 def sub_(
     x: Tensor, other: Any, tensor: Tensor | None = None, *, alpha: Any = 1
 ) -> Tensor:
-    """Subtract alpha * other.
+    """Subtract alpha * other from the tensor in place; return the tensor.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def sub_(
 @method("div_ divide_ true_divide_")
 @elementwise("in place", 2, KERNEL_INDEX["div"])
 def div_(x: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tensor:
-    """Divide by `other`.
+    """Divide the tensor by `other` in place; return the tensor.
 
     Examples
     --------
@@ -179,7 +179,7 @@ for _name, _function, _kernel in (
 
 @method("float_power_")
 def float_power_(x: Tensor, exponent: Any) -> Tensor:
-    """Write `float_power` of x, which is of float64, into x; return x.
+    """Apply `float_power` to the float64 tensor in place; return the tensor.
 
     Examples
     --------
@@ -235,7 +235,7 @@ def in_place(
         call = python_operator(call) if as_operator else call
 
     call.__name__ = call.__qualname__ = where
-    call.__doc__ = f"Write `{where[:-1]}` of x into x; return x."
+    call.__doc__ = f"Apply `{where[:-1]}` to the tensor in place; return the tensor."
     return call
 
 
@@ -286,7 +286,7 @@ def _without_out(function: Callable[..., Any]) -> Signature:
 @method("zero_")
 @traced(light=True)
 def zero_(x: Tensor) -> Tensor:
-    """Set every element to 0.
+    """Set every element to 0, in place; return the tensor.
 
     Examples
     --------
@@ -299,7 +299,7 @@ def zero_(x: Tensor) -> Tensor:
 
 @method("detach_")
 def detach_(x: Tensor) -> Tensor:
-    """Cut the history off.
+    """Detach the tensor from its gradient history, in place; return the tensor.
 
     Examples
     --------
@@ -319,7 +319,7 @@ def detach_(x: Tensor) -> Tensor:
 def uniform_(
     x: Tensor, low: Any = 0.0, high: Any = 1.0, *, generator: Any = None
 ) -> Tensor:
-    """Draw every element evenly from [low, high).
+    """Set every element to a number drawn evenly from [low, high).
 
     Examples
     --------
@@ -336,7 +336,7 @@ def uniform_(
 def normal_(
     x: Tensor, mean: Any = 0.0, std: Any = 1.0, *, generator: Any = None
 ) -> Tensor:
-    """Draw every element from a normal distribution.
+    """Set every element to a number drawn from a normal distribution.
 
     Examples
     --------
@@ -376,7 +376,7 @@ def _draw(kernel: str, x: Tensor, a: Any, b: Any, generator: Any) -> Tensor:
 def bernoulli_(
     x: Tensor, p: Any = 0.5, *, generator: Generator | None = None
 ) -> Tensor:
-    """Draw 1 with probability `p`, else 0.
+    """Set every element to 1 with probability `p`, and to 0 otherwise.
 
     Examples
     --------
@@ -402,10 +402,10 @@ def random_(
     *,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Draw integers from `low` to ``high - 1``; ``random_(high)`` from 0 on.
+    """Set every element to an integer drawn from `low` to ``high - 1``.
 
-    Without `high`, or with None, to the largest integer up to which the dtype holds
-    all: of float32 2**24, of int64 2**63 - 1.
+    ``random_(high)`` draws from 0 on.  Without `high`, the largest integer is the one
+    up to which the dtype holds all integers: 2**24 for float32, 2**63 - 1 for int64.
 
     Examples
     --------
@@ -428,7 +428,7 @@ def random_(
 def exponential_(
     x: Tensor, lambd: float = 1.0, *, generator: Generator | None = None
 ) -> Tensor:
-    """Draw from the distribution of density lambd * exp(-lambd * x).
+    """Set every element to a draw with the density lambd * exp(-lambd * x).
 
     Examples
     --------
@@ -452,7 +452,7 @@ def log_normal_(
     *,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Draw numbers whose logarithms are normal, of `mean` and `std`.
+    """Set every element to exp(n), with n drawn from a normal distribution.
 
     Examples
     --------
@@ -478,7 +478,9 @@ def cauchy_(
     *,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Draw from the distribution of Cauchy around `median`, of half width `sigma`.
+    """Set every element to a draw from a Cauchy distribution.
+
+    Its median is `median`, and its scale is `sigma`.
 
     Examples
     --------
@@ -498,7 +500,9 @@ def cauchy_(
 
 @method("geometric_")
 def geometric_(x: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
-    """Draw how many attempts it takes to succeed, each with probability `p`.
+    """Set every element to a drawn number of trials until the first success.
+
+    Each trial succeeds with probability `p`.
 
     Examples
     --------

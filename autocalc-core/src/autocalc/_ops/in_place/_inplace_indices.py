@@ -75,7 +75,7 @@ def index_add_(
     alpha: float = 1,
     axis: Any = None,
 ) -> Tensor:
-    """Add alpha * source at `index` along `dim`, in place; return x.
+    """Add alpha * source at the positions `index` along `dim`, in place; return x.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def index_copy_(
     *,
     axis: Any = None,
 ) -> Tensor:
-    """Write `source` at `index` along `dim`, in place; return x.
+    """Write `source` at the positions `index` along `dim`, in place; return x.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def index_fill_(
     *,
     axis: Any = None,
 ) -> Tensor:
-    """Write the number `value` at `index` along `dim`, in place; return x.
+    """Write a number at the positions `index` along `dim`, in place; return x.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def scatter_(
     reduce: str | None = None,
     axis: Any = None,
 ) -> Tensor:
-    """Write `src`, or the number `value`, where `index` says, in place; return x.
+    """Write `src` or `value` at the positions `index` along `dim`, in place; return x.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def scatter_add_(
     *,
     axis: Any = None,
 ) -> Tensor:
-    """Add `src` where `index` says along `dim`, in place; return x.
+    """Add `src` at the positions `index` along `dim`, in place; return x.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def scatter_add_(
 @method("masked_fill_")
 @traced(light=True)
 def masked_fill_(x: Tensor, mask: Tensor, value: Any) -> Tensor:
-    """Write a number where `mask` holds.
+    """Write a number at the elements where `mask` is True, in place; return x.
 
     Examples
     --------
@@ -307,9 +307,10 @@ def _same_memory(x: Tensor, y: Tensor) -> bool:
 @method("fill_diagonal_")
 @declared
 def fill_diagonal_(x: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
-    """Write a number into the diagonal; with `wrap` again below it, where n + 1 end.
+    """Write a number into the diagonal, in place; return x.
 
-    All sizes are equal where there are more than two dimensions.
+    With `wrap`, the diagonal of a tall matrix with n columns starts again every n + 1
+    rows.  A tensor of more than two dimensions must have equal sizes.
 
     Examples
     --------

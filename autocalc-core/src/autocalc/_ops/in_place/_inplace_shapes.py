@@ -64,7 +64,7 @@ def _hand_over(x: Tensor) -> None:
 @method("squeeze_")
 @declared
 def squeeze_(x: Tensor, dim: Any = ..., *, axis: Any = None) -> Tensor:
-    """Take dimensions of size 1 away, in place; return x.
+    """Remove dimensions of size 1, in place; return x.
 
     Examples
     --------

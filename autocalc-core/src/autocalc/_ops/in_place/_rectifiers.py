@@ -8,7 +8,7 @@ from autocalc._tensor import Tensor
 
 
 def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
-    """Write `celu` of `input` into it; return it.
+    """Apply `celu` to `input` in place; return `input`.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
 
 
 def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
-    """Write `elu` of `input` into it; return it.
+    """Apply `elu` to `input` in place; return `input`.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
 
 
 def selu_(input: Tensor) -> Tensor:
-    """Write `selu` of `input` into it; return it.
+    """Apply `selu` to `input` in place; return `input`.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def selu_(input: Tensor) -> Tensor:
 
 
 def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
-    """Multiply the negative elements of `input` by `negative_slope`, in place.
+    """Apply `leaky_relu` to `input` in place; return `input`.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
 
 
 def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
-    """Limit `input` to `min_val` to `max_val`, in place; return it.
+    """Apply `hardtanh` to `input` in place; return `input`.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ def scatter_reduce_(
     include_self: bool = True,
     axis: Any = None,
 ) -> Tensor:
-    """Reduce all of `src` for one place to one value there, in place; return x.
+    """Reduce elements of `src` into the positions `index`, in place; return x.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def index_reduce_(
     include_self: bool = True,
     axis: Any = None,
 ) -> Tensor:
-    """Reduce all slices of `source` for one place to one there, in place; return x.
+    """Reduce slices of `source` into the positions `index`, in place; return x.
 
     Examples
     --------

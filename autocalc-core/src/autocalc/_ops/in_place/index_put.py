@@ -137,23 +137,25 @@ def index_put(
     values: Tensor,
     accumulate: bool = False,
 ) -> Tensor:
-    """Return `input` with ``input[indices] = values``, or added with `accumulate`.
+    """Return a copy of `input` with `values` at ``input[indices]``.
 
     Parameters
     ----------
     input
         The input tensor, of any shape.
     indices
-        One integer or boolean tensor for each leading dimension; None takes all of it.
+        A tuple with one integer or boolean tensor for each leading dimension; None
+        takes a whole dimension.
     values
-        The values to write; their shape broadcasts to that of ``input[indices]``.
+        The values to write; they are broadcast to the shape of ``input[indices]``.
     accumulate
-        True to add, in order, instead of overwriting.
+        True to add the values, in their order, to the present elements instead of
+        replacing these.
 
     Raises
     ------
     DTypeError
-        If `indices` is no tuple of tensors and None.
+        If `indices` is not a tuple of tensors and None.
 
     Examples
     --------
@@ -174,7 +176,7 @@ def index_put_(
     values: Tensor,
     accumulate: bool = False,
 ) -> Tensor:
-    """Write ``x[indices] = values``, or add with `accumulate`, in place; return x.
+    """Write or, with `accumulate`, add `values` at ``x[indices]`` in place; return x.
 
     Examples
     --------
@@ -221,7 +223,7 @@ def _picks_of_numbers(x: Tensor, indices: Sequence[Any]) -> _index.Picks:
 def put(
     input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False
 ) -> Tensor:
-    """Return `input` with `source` at, or added to, places of it flattened.
+    """Return a copy of `input` with `source` at positions of the flattened tensor.
 
     Parameters
     ----------
@@ -232,12 +234,12 @@ def put(
     source
         The values to write.
     accumulate
-        True to add instead of overwriting.
+        True to add the values to the present elements instead of replacing these.
 
     Raises
     ------
     ArgumentError
-        If `source` does not have as many elements as `index`.
+        If `source` and `index` differ in their number of elements.
 
     Examples
     --------
@@ -255,7 +257,7 @@ def put(
 @method("put_")
 @traced
 def put_(x: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
-    """Write, or add, `source` at places of x flattened, in place; return x.
+    """Write or add `source` at positions of the flattened x, in place; return x.
 
     Examples
     --------

@@ -18,19 +18,19 @@ __all__ = ["unravel_index"]
 
 
 def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
-    """Return for each dimension of `shape` the indices of numbered elements.
+    """Convert flat indices to one index tensor for each dimension of `shape`.
 
     Parameters
     ----------
     indices
-        Integers: numbers of elements of a tensor of `shape`, counted row by row.
+        Integers: positions in a tensor of `shape` that is flattened in row-major order.
     shape
-        The sizes of the tensor that the indices are for.
+        The shape of the tensor to which the indices belong.
 
     Returns
     -------
     tuple of Tensor
-        A tensor of the shape of `indices`, int64, for each dimension.
+        For each dimension, a tensor of int64 with the shape of `indices`.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
     ShapeError
         If a size is negative.
     DimensionError
-        If a number is out of range.
+        If an index is out of range.
 
     Examples
     --------

@@ -44,29 +44,30 @@ def gather(
     out: Tensor | None = None,
     axis: Any = None,
 ) -> Tensor:
-    """Return the elements of `input` that `index` names along `dim`.
+    """Return elements of `input` selected by `index` along `dim`.
 
-    ``out[i][j] = input[index[i][j]][j]`` for dim 0.
+    For ``dim=0``, ``out[i][j] = input[index[i][j]][j]``.
 
     Parameters
     ----------
     input
         The input tensor, of any shape.
     index
-        int64 or int32, in no dimension but `dim` larger than `input`.
+        The positions along `dim`, a tensor of int64 or int32; in every other dimension,
+        its size is at most that of `input`.
     sparse_grad
-        Accepted, without effect.
+        Accepted so that programs for PyTorch run; it has no effect.
     dim
         The dimension; a negative one counts from the end.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Returns
     -------
     Tensor
-        A tensor of the shape of `index`.
+        A tensor with the shape of `index`.
 
     Raises
     ------
@@ -128,7 +129,7 @@ def index_select(
     out: Tensor | None = None,
     axis: Any = None,
 ) -> Tensor:
-    """Return the slices of `input` along `dim` that the 1-d `index` names.
+    """Return the slices of `input` along `dim` that the vector `index` selects.
 
     Parameters
     ----------
@@ -137,11 +138,11 @@ def index_select(
     dim
         The dimension; a negative one counts from the end.
     index
-        Positions along `dim`, int64 or int32, [n].
+        The positions along `dim`, a vector of int64 or int32 of shape [n].
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Raises
     ------
@@ -281,7 +282,7 @@ def getitem(input: Tensor, index: Any) -> Tensor:
 @method("take")
 @traced
 def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the elements at places of the flattened `input`, shaped as `index`.
+    """Return elements of the flattened `input`, in the shape of `index`.
 
     Parameters
     ----------
@@ -290,7 +291,7 @@ def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     index
         Positions in the flattened tensor, int64.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -314,27 +315,28 @@ def take_along_dim(
     out: Tensor | None = None,
     axis: Any = None,
 ) -> Tensor:
-    """Return the elements that `indices` names along `dim`; other sizes broadcast.
+    """Return the elements that `indices` selects along `dim`.
 
-    Without `dim`, of the flattened input.  What `argsort` gives sorts so.
+    The sizes of the other dimensions are broadcast.  Without `dim`, the elements of the
+    flattened `input` are selected.  The result of `argsort` as `indices` sorts `input`.
 
     Parameters
     ----------
     input
         The input tensor.
     indices
-        Positions along `dim`, int64; broadcast.
+        The positions along `dim`, a tensor of int64.
     dim
-        The dimension; without it, the tensor is flattened.
+        The dimension; by default `input` is flattened.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Raises
     ------
     ShapeError
-        If both do not have as many dimensions.
+        If `input` and `indices` differ in their number of dimensions.
 
     Examples
     --------

@@ -35,18 +35,18 @@ from autocalc.errors import ArgumentError, DTypeError, ShapeError
 def nonzero(
     input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None
 ) -> Tensor | tuple[Tensor, ...]:
-    """Return the positions of non-zero elements, [n, ndim], in row-major order.
+    """Return the positions of the non-zero elements, in row-major order.
 
-    With ``as_tuple=True``, one tensor for each dimension.
+    The result is a matrix of shape [n, ndim] with one row for each position.
 
     Parameters
     ----------
     input
         The input tensor.
     as_tuple
-        True to return one tensor for each dimension instead of one matrix.
+        True to return a tuple with one index tensor for each dimension instead.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def _columns(places: Any, shape: tuple[int, ...]) -> list[Any]:
 
 @method("argwhere")
 def argwhere(input: Tensor) -> Tensor:
-    """Return the positions of non-zero elements, [n, ndim]; see `nonzero`.
+    """Return the positions of the non-zero elements, [n, ndim]; see `nonzero`.
 
     Parameters
     ----------
@@ -148,21 +148,21 @@ def where(
     *,
     out: Tensor | None = None,
 ) -> Tensor | tuple[Tensor, ...]:
-    """Return `input` where `condition` holds, else `other`.
+    """Return `input` where `condition` is True, and `other` elsewhere.
 
-    Shapes broadcast; the dtypes of `input` and `other` are promoted.  With `condition`
-    alone, where it is not zero: what ``nonzero(condition, as_tuple=True)`` returns.
+    The shapes are broadcast, and the dtypes of `input` and `other` are promoted.  With
+    `condition` alone, the result is that of ``nonzero(condition, as_tuple=True)``.
 
     Parameters
     ----------
     condition
-        Booleans; all three broadcast.  uint8 is taken for booleans, with a warning.
+        A boolean tensor.  A tensor of uint8 is taken as booleans, with a warning.
     input
-        The values where `condition` holds.
+        The values where `condition` is True, a tensor or a number.
     other
-        The values elsewhere.
+        The values elsewhere, a tensor or a number.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
@@ -194,18 +194,18 @@ def where(
 @method("masked_select")
 @declared
 def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the elements at which `mask` holds, as a 1-d tensor.
+    """Return the elements at which `mask` is True, as a 1-d tensor.
 
-    Shapes broadcast.
+    The shapes of `input` and `mask` are broadcast.
 
     Parameters
     ----------
     input
         The input tensor.
     mask
-        Booleans; both broadcast.
+        A boolean tensor.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
@@ -253,16 +253,16 @@ def _refuse_mask(where: str, name: str, x: Tensor) -> NoReturn:
 @method("masked_fill")
 @traced(light=True)
 def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
-    """Return `input` with the number `value` where `mask` holds; shapes broadcast.
+    """Return `input` with the number `value` at the elements where `mask` is True.
 
     Parameters
     ----------
     input
         The input tensor.
     mask
-        Booleans; broadcast to the shape of `input`.
+        A boolean tensor that broadcasts to the shape of `input`.
     value
-        A number, or a tensor of one.
+        A number, or a tensor of one element.
 
     Examples
     --------
@@ -277,7 +277,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
 
 @method("masked_scatter", inplace="masked_scatter_")
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """Return `input` with the elements of `source`, in order, where `mask` holds.
+    """Return `input` with the elements of `source`, in order, where `mask` is True.
 
     Parameters
     ----------
@@ -286,12 +286,12 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     mask
         Booleans; broadcast to the shape of `input`.
     source
-        The values for the places of the mask, in order.
+        The values that are written at the True elements of `mask`, in order.
 
     Raises
     ------
     ShapeError
-        If `source` has fewer elements than the mask has places.
+        If `source` has fewer elements than `mask` has True elements.
 
     Examples
     --------

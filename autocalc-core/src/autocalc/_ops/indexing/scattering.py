@@ -204,7 +204,7 @@ def index_add(
 ) -> Tensor:
     """Return `input` with alpha * source[i] added at index[i] along `dim`.
 
-    In the order of `index`, which may name a place more than once.
+    The slices are added in their order; `index` may contain a position more than once.
 
     Parameters
     ----------
@@ -213,15 +213,15 @@ def index_add(
     dim
         The dimension; a negative one counts from the end.
     index
-        Positions along `dim`, int64.
+        The positions along `dim`, a vector of int64.
     source
-        The slices, in the order of `index`.
+        The slices to add, one for each position.
     alpha
-        The factor of `source`.
+        The number by which `source` is multiplied.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Examples
     --------
@@ -247,7 +247,7 @@ def index_copy(
 ) -> Tensor:
     """Return `input` with source[i] written at index[i] along `dim`.
 
-    The last one stays where `index` names a place more than once.
+    If `index` contains a position more than once, the last slice is kept.
 
     Parameters
     ----------
@@ -260,9 +260,9 @@ def index_copy(
     source
         The slices, in the order of `index`.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Examples
     --------
@@ -283,7 +283,7 @@ def index_fill(
     *,
     axis: Any = None,
 ) -> Tensor:
-    """Return `input` with the number `value` at `index` along `dim`.
+    """Return `input` with the number `value` at the positions `index` along `dim`.
 
     Parameters
     ----------
@@ -296,7 +296,7 @@ def index_fill(
     value
         A number, or a tensor of one.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Examples
     --------
@@ -333,33 +333,34 @@ def scatter(
     out: Tensor | None = None,
     axis: Any = None,
 ) -> Tensor:
-    """Return `input` with `src` written where `index` says along `dim`.
+    """Return `input` with `src` written at the positions `index` along `dim`.
 
-    ``out[index[i][j]][j] = src[i][j]`` for dim 0; the last one stays where a place is
-    named more than once.
+    For ``dim=0``, ``out[index[i][j]][j] = src[i][j]``.  If a position occurs more than
+    once, the last element is kept.
 
     Parameters
     ----------
     input
         The input tensor, of any shape.
     index
-        Integers; in no dimension but `dim` larger than `input`, and in none than `src`.
+        The positions along `dim`, integers.  No size of `index` is larger than that of
+        `src`, nor, except in `dim`, than that of `input`.
     src, value
-        A tensor, or a number.
+        The values: a tensor `src`, or one number `value`.
     reduce
-        ``"add"`` adds in place of writing, as `scatter_add`; ``"multiply"`` multiplies
-        and has no gradient.
+        ``"add"`` adds the values to the elements of `input`, as `scatter_add` does;
+        ``"multiply"`` multiplies them and has no gradient.
     dim
         The dimension; a negative one counts from the end.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Raises
     ------
     ArgumentError
-        If `reduce` is neither.
+        If `reduce` is neither ``"add"`` nor ``"multiply"``.
 
     Examples
     --------
@@ -395,9 +396,9 @@ def scatter_add(
     out: Tensor | None = None,
     axis: Any = None,
 ) -> Tensor:
-    """Return `input` with `src` added where `index` says along `dim`.
+    """Return `input` with `src` added at the positions `index` along `dim`.
 
-    ``out[index[i][j]][j] += src[i][j]`` for dim 0, in order.
+    For ``dim=0``, ``out[index[i][j]][j] += src[i][j]``, in the order of `src`.
 
     Parameters
     ----------
@@ -408,11 +409,11 @@ def scatter_add(
     index
         Positions along `dim`, int64.
     src
-        The values, at least as many as `index` has along each dimension.
+        The values; in each dimension, at least as many as `index` has.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Examples
     --------

@@ -33,16 +33,18 @@ def binary_cross_entropy(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return -(t log(p) + (1 - t) log(1 - p)), p the input; logarithms stop at -100.
+    """Return -(t log(p) + (1 - t) log(1 - p)), where p is `input`, t is `target`.
+
+    Each logarithm is limited to -100 or more, so that the loss is finite.
 
     Parameters
     ----------
     input
-        Probabilities from 0 to 1, of any shape.
+        The probabilities p between 0 and 1, of any shape.
     target
-        t, of the same shape, often 0 and 1.
+        The targets t between 0 and 1, with the shape of `input`; often 0 or 1.
     weight
-        A factor for each element, broadcast.
+        A factor for each element; it is broadcast.
     size_average, reduce
         Deprecated: use `reduction`.
     reduction
@@ -51,7 +53,7 @@ def binary_cross_entropy(
     Raises
     ------
     ArgumentError
-        If an element of `input` or `target` is outside 0 to 1.
+        If an element of `input` or `target` is not between 0 and 1.
 
     Examples
     --------
@@ -164,15 +166,16 @@ def binary_cross_entropy_with_logits(
     reduction: str = "mean",
     pos_weight: Tensor | None = None,
 ) -> Tensor:
-    """Return -(w t log(s) + (1 - t) log(1 - s)), s = sigmoid(input), w = pos_weight.
+    """Return the binary cross-entropy of sigmoid(input), with a weight for the 1s.
 
-    Computed as w t log(1 + exp(-x)) + (1 - t) log(1 + exp(x)), which neither overflows
-    nor cancels; a term with a factor of 0 is 0, where x is infinite as well.
+    With x = `input`, t = `target` and w = `pos_weight`, it is
+    ``w t log(1 + exp(-x)) + (1 - t) log(1 + exp(x))``.  This form neither overflows nor
+    loses digits.  A term whose factor is 0 is 0, even where x is infinite.
 
     Parameters
     ----------
     input
-        x, of any shape.
+        The logits x, of any shape.
     target
         t, of the same shape, often 0 and 1.
     weight
@@ -182,7 +185,7 @@ def binary_cross_entropy_with_logits(
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
     pos_weight
-        A factor for the positive class, broadcast.
+        The factor w of the terms with target 1; it is broadcast.
 
     Examples
     --------

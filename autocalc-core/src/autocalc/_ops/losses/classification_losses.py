@@ -230,25 +230,25 @@ def cross_entropy(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:
-    """Return -sum_c q_c log(softmax(input)_c), q the target's distribution.
+    """Return -sum_c q_c log(softmax(input)_c), where q is the target distribution.
 
     Parameters
     ----------
     input
-        Logits, (N, C), (C,), or (N, C, d1, ...).
+        The logits, of shape (N, C), (C,) or (N, C, d1, ...).
     target
-        Labels 0 to C - 1, int64 or uint8, (N,), (), or (N, d1, ...); or q itself, of
-        the shape and dtype of `input`.
+        Class labels from 0 to C - 1, of int64 or uint8 and of shape (N,), () or
+        (N, d1, ...); or the distribution q itself, with the shape and dtype of `input`.
     weight
-        A factor for each class, (C,).
+        A factor for each class, a tensor of shape (C,).
     size_average, reduce
         Deprecated: use `reduction`.
     ignore_index
-        The label of rows that are left out.
+        The label of rows that do not count.
     reduction
-        ``"mean"`` (with labels weighted), ``"sum"`` or ``"none"``.
+        ``"mean"``, which is weighted if `weight` is given, ``"sum"`` or ``"none"``.
     label_smoothing
-        The share of the target that is spread over all classes.
+        The share of the target distribution that is spread evenly over all classes.
 
     Raises
     ------
@@ -331,14 +331,15 @@ def nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return -weight[target] * input[target] of log-probabilities.
+    """Return -weight[target] * input[target], the negative log-likelihood.
 
     Parameters
     ----------
     input
-        Log-probabilities, (N, C), (C,), or (N, C, d1, ...).
+        The log-probabilities, of shape (N, C), (C,) or (N, C, d1, ...).
     target
-        Labels 0 to C - 1, int64 or uint8, (N,), (), or (N, d1, ...).
+        Class labels from 0 to C - 1, of int64 or uint8 and of shape (N,), () or
+        (N, d1, ...).
     weight
         A factor for each class, (C,).
     size_average, reduce
@@ -346,7 +347,7 @@ def nll_loss(
     ignore_index
         The label of rows that are left out.
     reduction
-        ``"mean"`` (weighted), ``"sum"`` or ``"none"``.
+        ``"mean"``, which is weighted if `weight` is given, ``"sum"`` or ``"none"``.
 
     Raises
     ------

@@ -66,44 +66,49 @@ def ctc_loss(
     reduction: str = "mean",
     zero_infinity: bool = False,
 ) -> Tensor:
-    """Return -log of the probability of texts over all their alignments.
+    """Return -log of the total probability of all alignments of a text (CTC).
 
-    An alignment names a class for each step; without repetitions, and then without
-    blanks, it is the text.  ``alpha(t, s) = logsumexp(alpha(t - 1, s),
-    alpha(t - 1, s - 1), alpha(t - 1, s - 2)) + log_probs[t, label(s)]``, the last term
-    where label(s) is no blank and another one than label(s - 2).
+    An alignment is a sequence of one class for each step.  Removing its repetitions,
+    and then its blanks, gives the text.  With the recursion
+    ``alpha(t, s) = logsumexp(alpha(t - 1, s), alpha(t - 1, s - 1), alpha(t - 1, s - 2))
+    + log_probs[t, label(s)]``, the last of the three terms counts only if label(s) is
+    not blank and differs from label(s - 2).
+
+    Graves, Fernández, Gomez, Schmidhuber: Connectionist temporal classification
+    (ICML 2006).
 
     Parameters
     ----------
     log_probs
-        Logarithms of the probabilities of the classes at each step, [T, N, C] or
-        [T, C], as `log_softmax` gives them.
+        The log-probabilities of the classes at each step, as `log_softmax` returns
+        them: a tensor of shape [T, N, C] or [T, C].
     targets
-        The texts, integers other than `blank`: [N, S], of which the first
-        `target_lengths` count, or one after the other, [sum(target_lengths)].
+        The texts: integers other than `blank`.  Either a tensor of shape [N, S], of
+        which the first `target_lengths` elements of each row count, or all texts in one
+        vector of shape [sum(target_lengths)].
     input_lengths
-        The lengths of the sequences, N integers from 0 to T, in a tensor or a list.
+        The lengths of the sequences: N integers from 0 to T, in a tensor or a list.
     target_lengths
-        The lengths of the texts, N integers.
+        The lengths of the texts: N integers, in a tensor or a list.
     blank
-        The class of the blank.
+        The index of the blank class.
     reduction
-        ``"mean"``: the mean of each loss over its `target_lengths`; ``"sum"``; or
-        ``"none"``.
+        ``"mean"`` divides each loss by its target length and takes the mean; ``"sum"``
+        adds the losses; ``"none"`` returns one loss for each text.
     zero_infinity
-        True to return 0 instead of infinity for a text without an alignment, for
-        example one longer than the sequence. Its gradient is 0 in both cases.
+        True to return 0 instead of infinity for a text that has no alignment, for
+        example because it is longer than the sequence. Its gradient is 0 in both cases.
 
     Raises
     ------
     ShapeError
-        If shapes do not fit.
+        If the shapes of the tensors do not fit together.
     ArgumentError
-        If a length is out of range, or `blank` is no class.
+        If a length is out of range, or `blank` is not a class.
     DTypeError
-        If targets or lengths are no integers.
+        If targets or lengths are not integers.
     KernelDataError
-        If a label is no class.
+        If a label is not a class.
 
     Examples
     --------

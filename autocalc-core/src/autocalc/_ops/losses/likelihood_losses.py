@@ -41,24 +41,24 @@ def poisson_nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return exp(x) - t x: the negative log-likelihood of counts t of a Poisson law.
+    """Return exp(x) - t x, the negative log-likelihood of Poisson counts t.
 
     Parameters
     ----------
     input
-        x, the logarithm of the rate; the rate itself without `log_input`.
+        The logarithm x of the expected count; with ``log_input=False``, the expected
+        count itself.
     target
-        t, the counts; shapes broadcast.
+        The counts t; shapes are broadcast.
     log_input
         True if `input` is a logarithm; otherwise the loss is x - t log(x + eps).
     full
-        True to add log(t!), by Stirling's formula: t log(t) - t + log(2 pi t) / 2 where
-        t is above 1.
+        True to add Stirling's approximation of log(t!), which is t log(t) - t +
+        log(2 pi t) / 2, where t is above 1.
     size_average, reduce
         Deprecated: use `reduction`.
     eps
-        The constant eps of the formula, which keeps the argument of the logarithm above
-        0.
+        The number eps of that formula, which avoids the logarithm of 0.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
 
@@ -103,7 +103,7 @@ def gaussian_nll_loss(
     eps: float = 1e-6,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return (log(v) + (x - t)^2 / v) / 2, v = max(var, eps).
+    """Return (log(v) + (x - t)^2 / v) / 2, where v = max(var, eps).
 
     Nix and Weigend: Estimating the mean and variance of the target probability
     distribution (1994).
@@ -111,25 +111,25 @@ def gaussian_nll_loss(
     Parameters
     ----------
     input
-        x, the expected values.
+        The expected values x.
     target
-        t; shapes broadcast.
+        The observed values t; shapes are broadcast.
     var
-        The variances: of the shape of `input`, with one dimension of size 1, or without
-        the last dimension; or one Python float.
+        The variances: a tensor with the shape of `input`, or with a last dimension of
+        size 1, or without the last dimension; or one Python float.
     full
         True to add the constant log(2 pi) / 2.
     eps
-        The smallest variance; the gradient of `var` ignores it.
+        The smallest variance; the gradient of `var` ignores this limit.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
 
     Raises
     ------
     ShapeError
-        If the shape of `var` does not fit.
+        If the shape of `var` does not fit that of `input`.
     ArgumentError
-        If a variance is negative, or `eps` not above 0.
+        If a variance is negative, or `eps` is not above 0.
 
     Examples
     --------
@@ -194,21 +194,22 @@ def kl_div(
     reduction: str = "mean",
     log_target: bool = False,
 ) -> Tensor:
-    """Return t (log(t) - x): the divergence of exp(x) from the distribution t.
+    """Return t (log(t) - x), the Kullback-Leibler divergence of exp(x) from t.
 
     Parameters
     ----------
     input
-        x, log-probabilities, of any shape.
+        The log-probabilities x, of any shape.
     target
-        t, probabilities; with `log_target` their logarithms.
+        The probabilities t, or their logarithms if `log_target` is True.
     size_average, reduce
         Deprecated: use `reduction`.
     reduction
-        ``"batchmean"``, the divergence itself; ``"mean"`` over all elements,
-        ``"sum"`` or ``"none"``.
+        ``"batchmean"`` divides the sum by the batch size, which is the divergence
+        itself; ``"mean"`` divides it by the number of elements; or ``"sum"``, or
+        ``"none"``.
     log_target
-        True if `target` has logarithms of probabilities.
+        True if `target` holds logarithms of probabilities.
 
     Examples
     --------

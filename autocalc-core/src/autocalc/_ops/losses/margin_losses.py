@@ -38,12 +38,12 @@ def margin_ranking_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return max(-target (input1 - input2) + margin, 0).
+    """Return max(-target * (input1 - input2) + margin, 0).
 
     Parameters
     ----------
     input1, input2
-        Scores that are ranked; shapes broadcast.
+        The scores to compare; shapes are broadcast.
     target
         1 where `input1` should rank higher, -1 where `input2` should.
     margin
@@ -56,7 +56,7 @@ def margin_ranking_loss(
     Raises
     ------
     ShapeError
-        If the three differ in their number of dimensions.
+        If the three tensors differ in their number of dimensions.
 
     Examples
     --------
@@ -90,16 +90,16 @@ def hinge_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return input where the target is 1, max(margin - input, 0) where it is -1.
+    """Return input where the target is 1, and max(margin - input, 0) where it is -1.
 
     Parameters
     ----------
     input
-        The distances or errors x of the formula, of any shape.
+        Distances, of any shape.
     target
-        1 for pairs that belong together, -1 for others; shapes broadcast.
+        1 for pairs that belong together, -1 for other pairs; shapes are broadcast.
     margin
-        The distance beyond which negative pairs have the loss 0.
+        The distance from which on a pair with target -1 has the loss 0.
     size_average, reduce
         Deprecated: use `reduction`.
     reduction
@@ -133,12 +133,12 @@ def soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return log(1 + exp(-target input)), which does not overflow.
+    """Return log(1 + exp(-target * input)), computed without overflow.
 
     Parameters
     ----------
     input
-        Scores, of any shape.
+        The scores, of any shape.
     target
         1 or -1; it broadcasts to the shape of `input`.
     size_average, reduce
@@ -174,20 +174,23 @@ def multi_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return sum_j w_y max(margin - x_y + x_j, 0)^p / C over j other than the label y.
+    """Return the multi-class hinge loss.
+
+    It is ``sum_j w_y max(margin - x_y + x_j, 0)^p / C``, where y is the label and j
+    takes all other classes.
 
     Parameters
     ----------
     input
-        Scores x, (N, C) or (C,).
+        The scores x, of shape (N, C) or (C,).
     target
-        Labels y, 0 to C - 1, int64, (N,) or ().
+        The labels y from 0 to C - 1, a tensor of int64 of shape (N,) or ().
     p
-        1 or 2.
+        The exponent, 1 or 2.
     margin
-        The margin by which the label's score should be larger.
+        The amount by which the score of the label should be larger than the others.
     weight
-        w, a factor for each class, (C,).
+        A factor w for each class, a tensor of shape (C,).
     size_average, reduce
         Deprecated: use `reduction`.
     reduction
@@ -198,7 +201,7 @@ def multi_margin_loss(
     ArgumentError
         If `p` is neither 1 nor 2.
     ShapeError
-        If sizes do not fit.
+        If the shapes of the tensors do not fit together.
     KernelDataError
         If a label is outside 0 to C - 1.
 

@@ -36,16 +36,17 @@ def multilabel_soft_margin_loss(
 ) -> Tensor:
     """Return the mean over classes of -(t log(s) + (1 - t) log(1 - s)).
 
-    s = sigmoid(input), the logarithms from the logits.
+    Here s = sigmoid(input).  The logarithms are computed from the logits, without
+    overflow.
 
     Parameters
     ----------
     input
-        Logits, (..., C).
+        The logits, of shape (..., C).
     target
-        t, 0 or 1 for each class; it broadcasts to the input, or the input to it.
+        The targets t, 0 or 1 for each class; `target` and `input` are broadcast.
     weight
-        A factor for each class, (C,), or for each element.
+        A factor for each class, of shape (C,), or for each element.
     size_average, reduce
         Deprecated: use `reduction`.
     reduction
@@ -54,7 +55,7 @@ def multilabel_soft_margin_loss(
     Raises
     ------
     ShapeError
-        If `input` has no dimension, `target` or `weight` has more dimensions, or the
+        If `input` is 0-d, `target` or `weight` has more dimensions than `input`, or the
         shapes do not broadcast.
 
     Examples
@@ -101,14 +102,15 @@ def multilabel_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return sum_ij max(1 - (x_j - x_i), 0) / C: j the labels, i the other classes.
+    """Return sum_ij max(1 - (x_j - x_i), 0) / C for labels j and other classes i.
 
     Parameters
     ----------
     input
         Scores x, (N, C) or (C,).
     target
-        Labels of the same shape, int64: those before the first negative number.
+        The labels, a tensor of int64 with the shape of `input`.  In each row, the
+        labels before the first negative number count.
     size_average, reduce
         Deprecated: use `reduction`.
     reduction
@@ -117,7 +119,7 @@ def multilabel_margin_loss(
     Raises
     ------
     ShapeError
-        If the shapes differ, or are not (N, C) or (C,).
+        If the shapes of `input` and `target` differ, or are neither (N, C) nor (C,).
     DTypeError
         If the labels are not int64.
     KernelDataError

@@ -28,9 +28,9 @@ def mse_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return (input - target)^2, averaged, summed, or (``"none"``) as it is.
+    """Return the squared error (input - target)^2, reduced to its mean by default.
 
-    Shapes that differ are broadcast with a warning.
+    If the shapes differ, they are broadcast, with a warning.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def mse_loss(
     size_average, reduce
         Deprecated: use `reduction`.
     reduction
-        "mean", "sum" or "none", which gives every element its own loss.
+        ``"mean"``, ``"sum"``, or ``"none"`` for one loss for each element.
 
     Examples
     --------
@@ -97,9 +97,9 @@ def l1_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return abs(input - target), averaged, summed, or (``"none"``) as it is.
+    """Return the absolute error abs(input - target), reduced to its mean by default.
 
-    Shapes that differ are broadcast with a warning.
+    If the shapes differ, they are broadcast, with a warning.
 
     Parameters
     ----------
@@ -135,9 +135,10 @@ def smooth_l1_loss(
     reduction: str = "mean",
     beta: float = 1.0,
 ) -> Tensor:
-    """Return d^2 / (2 beta) where d = abs(input - target) < beta, else d - beta / 2.
+    """Return d^2 / (2 beta) where d < beta, else d - beta / 2.
 
-    Girshick: Fast R-CNN (ICCV 2015).  Shapes that differ are broadcast with a warning.
+    Here d = abs(input - target).  Girshick: Fast R-CNN (ICCV 2015).  If the shapes
+    differ, they are broadcast, with a warning.
 
     Parameters
     ----------
@@ -150,7 +151,7 @@ def smooth_l1_loss(
     reduction
         "mean", "sum" or "none", which gives every element its own loss.
     beta
-        The error at which the square becomes a line; 0 or more.
+        The error, 0 or more, above which the loss grows linearly.
 
     Raises
     ------
@@ -181,10 +182,10 @@ def smooth_l1_loss(
 def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0
 ) -> Tensor:
-    """Return d^2 / 2 where d <= delta, else delta (d - delta / 2).
+    """Return d^2 / 2 where d <= delta, else delta * (d - delta / 2).
 
-    d = abs(input - target).  Huber: Robust estimation of a location parameter (1964).
-    Shapes that differ are broadcast with a warning.
+    Here d = abs(input - target).  Huber: Robust estimation of a location parameter
+    (1964).  If the shapes differ, they are broadcast, with a warning.
 
     Parameters
     ----------
@@ -195,7 +196,7 @@ def huber_loss(
     reduction
         "mean", "sum" or "none", which gives every element its own loss.
     delta
-        The error at which the square becomes a line; above 0.
+        The error, above 0, above which the loss grows linearly.
 
     Raises
     ------

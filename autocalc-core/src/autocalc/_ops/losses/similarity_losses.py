@@ -33,16 +33,17 @@ def cosine_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return 1 - cos where the target is 1, max(cos - margin, 0) where it is -1.
+    """Return 1 - cos where the target is 1, and max(cos - margin, 0) where it is -1.
 
     Parameters
     ----------
     input1, input2
-        Tensors of shape (N, D) or (D,); cos is that of their angle.
+        Tensors of shape (N, D) or (D,); cos is the cosine of the angle between their
+        vectors.
     target
-        1 for vectors that belong together, -1 for others, (N,) or ().
+        1 for vectors that belong together, -1 for other pairs, of shape (N,) or ().
     margin
-        The cosine below which negative pairs have the loss 0.
+        The cosine up to which a pair with target -1 has the loss 0.
     size_average, reduce
         Deprecated: use `reduction`.
     reduction
@@ -51,7 +52,7 @@ def cosine_embedding_loss(
     Raises
     ------
     ShapeError
-        If the shapes are not (N, D), (N, D), (N,) or (D,), (D,), ().
+        If the shapes are neither (N, D), (N, D), (N,) nor (D,), (D,), ().
 
     Examples
     --------
@@ -110,7 +111,7 @@ def triplet_margin_loss(
     margin
         The margin between the two distances, above 0.
     p, eps
-        The parameters of the distance: see `pairwise_distance`.
+        The parameters of the distance d, as in `pairwise_distance`.
     swap
         True to use d(positive, negative) where it is smaller than d(anchor, negative).
     size_average, reduce
@@ -181,14 +182,16 @@ def triplet_margin_with_distance_loss(
     swap: bool = False,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return max(d(anchor, positive) - d(anchor, negative) + margin, 0), d as given.
+    """Return max(d(anchor, positive) - d(anchor, negative) + margin, 0).
+
+    The distance d is `distance_function`.
 
     Parameters
     ----------
     anchor, positive, negative
-        The tensors that `distance_function` takes.
+        Tensors that `distance_function` accepts.
     distance_function
-        d, a function of two tensors; `pairwise_distance` without it.
+        The distance d, a function of two tensors; by default `pairwise_distance`.
     margin
         The margin between the two distances, above 0.
     swap

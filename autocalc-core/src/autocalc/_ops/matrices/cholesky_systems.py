@@ -26,18 +26,20 @@ __all__ = ["cholesky_inverse", "cholesky_solve"]
 def cholesky_solve(
     B: Tensor, L: Tensor, upper: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
-    """Return X with L L^T X = B.
+    """Return the solution X of L L^T X = B.
+
+    A tensor of shape [..., n, k], the right-hand sides.
 
     Parameters
     ----------
     B
         A tensor of shape [..., n, k], the right-hand sides.
     L
-        A tensor of shape [..., n, n], the factor of Cholesky.
+        A tensor of shape [..., n, n], the Cholesky factor.
     upper
-        Whether `L` is the upper factor U, with U^T U X = B.
+        True if `L` is the upper factor U, for U^T U X = B.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Returns
     -------
@@ -47,7 +49,7 @@ def cholesky_solve(
     Raises
     ------
     ShapeError
-        If `L` holds no square matrices, or `B` no matrices.
+        If `L` does not hold square matrices, or `B` does not hold matrices.
 
     Examples
     --------
@@ -77,11 +79,11 @@ def cholesky_inverse(
     Parameters
     ----------
     L
-        A tensor of shape [..., n, n], the factor of Cholesky.
+        A tensor of shape [..., n, n], the Cholesky factor.
     upper
-        Whether `L` is the upper factor U of U^T U.
+        True if `L` is the upper factor U, for the inverse of U^T U.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Returns
     -------
@@ -91,7 +93,7 @@ def cholesky_inverse(
     Raises
     ------
     ShapeError
-        If `L` holds no square matrices.
+        If `L` does not hold square matrices.
 
     Examples
     --------

@@ -26,16 +26,16 @@ def _(k: Any, n: Any, g: Any) -> Any:
 @method("det")
 @declared
 def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the determinant of each matrix of `A` [..., n, n].
+    """Return the determinant of each matrix of `A`, of shape [..., n, n].
 
-    It has a gradient of every order, where the matrix is singular, too.
+    It has gradients of every order, also where a matrix is singular.
 
     Parameters
     ----------
     A
         A tensor of shape [..., n, n].
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -106,14 +106,16 @@ class SlogdetResult(NamedTuple):
 @method("slogdet")
 @declared
 def slogdet(A: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> SlogdetResult:
-    """Return the sign of the determinant and the log of its size: 0 and -inf at 0.
+    """Return the sign of the determinant and the logarithm of its absolute value.
+
+    For a singular matrix these are 0 and -infinity.
 
     Parameters
     ----------
     A
         A tensor of shape [..., n, n].
     out
-        Tensors for the results, which are converted to their dtypes.
+        Tensors to write the results into; the results are converted to their dtypes.
 
     Examples
     --------
@@ -128,7 +130,9 @@ def slogdet(A: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> SlogdetRe
 @method("logdet")
 @rounded_once
 def logdet(input: Tensor) -> Tensor:
-    """Return log(det) of each matrix: NaN where the determinant is negative.
+    """Return the logarithm of the determinant of each matrix.
+
+    It is NaN where the determinant is negative.
 
     Parameters
     ----------

@@ -39,20 +39,20 @@ def length(x: Tensor, p: float, dim: int, keepdim: bool) -> Tensor:
 def cosine_similarity(
     x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08, *, axis: Any = None
 ) -> Tensor:
-    """Return ``x1.x2 / (max(|x1|, eps) max(|x2|, eps))`` along `dim`.
+    """Return ``x1.x2 / (max(|x1|, eps) max(|x2|, eps))``, taken along `dim`.
 
     Parameters
     ----------
     x1
         The first vectors.
     x2
-        The second ones; shapes broadcast.
+        The second vectors; shapes are broadcast.
     dim
         The dimension; a negative one counts from the end.
     eps
-        The smallest product of lengths to divide by.
+        The smallest length to divide by.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Examples
     --------
@@ -83,11 +83,11 @@ def pairwise_distance(
     Parameters
     ----------
     x1, x2
-        Vectors, [..., D]; shapes broadcast.
+        Vectors, tensors of shape [..., D]; shapes are broadcast.
     p
-        The order of the norm.
+        The order p of the norm.
     eps
-        The number that is added to each difference.
+        A small number that is added to each difference.
     keepdim
         True to keep the last dimension, with size 1.
 
@@ -107,7 +107,7 @@ def pairwise_distance(
 def normalize(
     input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12
 ) -> Tensor:
-    """Return ``input / max(|input|_p, eps)``, the norm taken along `dim`.
+    """Return ``input / max(|input|_p, eps)``, with the p-norm taken along `dim`.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     input
         The input tensor.
     other
-        The tensor to compare with; shapes broadcast.
+        The tensor to subtract; shapes are broadcast.
     p
         The order of the norm.
 
@@ -173,7 +173,9 @@ _FEW_ROWS = 25
 def cdist(
     x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = None
 ) -> Tensor:
-    """Return the `p`-norm distances [..., P, R] of rows [..., P, M] and [..., R, M].
+    """Return the `p`-norm distances between all rows of `x1` and all rows of `x2`.
+
+    The result has the shape [..., P, R].
 
     Parameters
     ----------
@@ -184,18 +186,19 @@ def cdist(
     p
         The order of the norm.
     compute_mode
-        Whether p = 2 is the root of ``a.a + b.b - 2 a.b``, by a product of matrices.
-        This is faster, and loses digits where rows are close together.
-        ``"use_mm_for_euclid_dist_if_necessary"``, the default, does so for more than 25
-        rows, ``"use_mm_for_euclid_dist"`` always, ``"donot_use_mm_for_euclid_dist"``
-        never. Gradients are products, too; few rows that lead to one take differences.
+        How distances with p = 2 are computed.  The form ``sqrt(a.a + b.b - 2 a.b)``
+        uses a matrix product; it is faster, but loses digits where rows are close
+        together.  ``"use_mm_for_euclid_dist_if_necessary"``, the default, uses it for
+        more than 25 rows, and ``"donot_use_mm_for_euclid_dist"`` never uses it.
+        ``"use_mm_for_euclid_dist"`` always uses it, except for at most 25 rows that
+        take part in a gradient.
 
     Raises
     ------
     ShapeError
-        If sizes do not fit.
+        If the sizes of `x1` and `x2` do not fit.
     ArgumentError
-        If `p` is negative or `compute_mode` another word.
+        If `p` is negative, or `compute_mode` is not one of these words.
 
     Examples
     --------
@@ -264,16 +267,17 @@ def _pulled(k: Any, pull: Any, a: Any, b: Any) -> Any:
 
 @rounded_once
 def pdist(input: Tensor, p: float = 2) -> Tensor:
-    """Return the distances of all pairs of rows, each pair once.
+    """Return the distances between all pairs of rows, each pair once.
 
-    Those above the diagonal of ``cdist(input, input)``, row by row.
+    These are the elements above the diagonal of ``cdist(input, input)``, in row-major
+    order.
 
     Parameters
     ----------
     input
         A tensor of shape [N, M], float32 or float64.
     p
-        The norm, 0 or more.
+        The order of the norm, 0 or more.
 
     Returns
     -------
@@ -283,7 +287,7 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
     Raises
     ------
     ShapeError
-        If `input` has other dimensions.
+        If `input` is not a matrix.
     ArgumentError
         If `p` is negative.
 

@@ -27,26 +27,29 @@ Label = Any
 @traced
 @rounded_once
 def einsum(equation: str | Tensor, *operands: Any) -> Tensor:
-    """Return sums of products of operands, as an equation of letters says.
+    """Return sums of products of tensors, described by an equation of letters.
 
-    Each letter is a dimension; those that the right side leaves out are summed over.
-    ``...`` stands for further dimensions, which broadcast.  Without ``->`` the result
-    has the letters that occur once, in alphabetical order.  ``einsum(x, [0, 1], y,
-    [1, 2], [0, 2])``, with numbers from 0 to 51 for letters, is ``"ab,bc->ac"``.
+    Each letter is a dimension.  Letters that are missing on the right side are summed
+    over, and ``...`` stands for further dimensions, which are broadcast.  Without
+    ``->``, the result has the letters that occur exactly once, in alphabetical order.
+
+    PyTorch's form with lists of numbers from 0 to 51 instead of letters is available,
+    too: ``einsum(x, [0, 1], y, [1, 2], [0, 2])`` is ``einsum("ab,bc->ac", x, y)``.
 
     Parameters
     ----------
     equation
-        The labels of each operand, "->" and the labels of the result.
+        The letters of each operand, separated by commas, then "->" and the letters of
+        the result.
     *operands
-        The tensors that `equation` names, in its order.
+        The tensors, in the order of `equation`.
 
     Raises
     ------
     ArgumentError
-        If the equation is malformed or does not name every operand.
+        If the equation is malformed, or does not describe every operand.
     ShapeError
-        If one letter has several sizes.
+        If a letter stands for dimensions of different sizes.
 
     Examples
     --------
@@ -272,23 +275,25 @@ def tensordot(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return the sums of products over dimensions of `a` and `b`.
+    """Return the sums of products of `a` and `b` over given dimensions.
 
     Parameters
     ----------
     a, b
         The tensors to multiply.
     dims
-        The last `dims` of `a` with the first of `b`; or two lists that name them.
+        A number n, to sum over the last n dimensions of `a` and the first n of `b`; or
+        two lists: dimensions of `a`, and the dimensions of `b` that belong to them.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     ArgumentError
-        If the lists differ in length, or there are fewer dimensions than `dims`.
+        If the lists have different lengths, or a tensor has fewer dimensions than
+        `dims`.
     ShapeError
-        If the sizes differ.
+        If the sizes of the paired dimensions differ.
 
     Examples
     --------

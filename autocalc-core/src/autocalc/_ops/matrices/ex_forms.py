@@ -52,19 +52,20 @@ class CholeskyExResult(NamedTuple):
 def inv_ex(
     A: Tensor, *, check_errors: bool = False, out: tuple[Tensor, Tensor] | None = None
 ) -> InvExResult:
-    """Return the inverse of each matrix, and 0 for those that have one.
+    """Return the inverse of each matrix, and an error code instead of an error.
 
-    A singular matrix has NaN, and as its code the number of the first column that
-    depends on those before it.
+    The code is 0 for a matrix that has an inverse.  For a singular matrix, the inverse
+    is NaN, and the code is the number of the first column that depends on the columns
+    before it.
 
     Parameters
     ----------
     A
         A tensor of shape [..., n, n].
     check_errors
-        True to raise errors, as `inv` does.
+        True to raise an error for a singular matrix, as `inv` does.
     out
-        Two tensors for the results, which are converted to their dtypes.
+        Two tensors to write the results into, converted to their dtypes.
 
     Returns
     -------
@@ -74,9 +75,9 @@ def inv_ex(
     Raises
     ------
     LinAlgError
-        If a matrix is singular, with `check_errors`.
+        If a matrix is singular and `check_errors` is True.
     ShapeError, DTypeError
-        If `A` is not made of square matrices of a float dtype.
+        If `A` does not hold square matrices of a floating-point dtype.
 
     Examples
     --------
@@ -100,30 +101,31 @@ def solve_ex(
     check_errors: bool = False,
     out: tuple[Tensor, Tensor] | None = None,
 ) -> SolveExResult:
-    """Return the solution of each system, and 0 for those that have one.
+    """Return the solution of each system, and an error code instead of an error.
 
-    Where `A` is singular it is NaN, with the code of `inv_ex`.
+    The code is 0 for a system that has a solution.  Where `A` is singular, the solution
+    is NaN, and the code is that of `inv_ex`.
 
     Parameters
     ----------
     A, B, left
         The arguments of `solve`.
     check_errors
-        True to raise errors, as `solve` does.
+        True to raise an error for a singular matrix, as `solve` does.
     out
-        Two tensors for the results, which are converted to their dtypes.
+        Two tensors to write the results into, converted to their dtypes.
 
     Returns
     -------
     SolveExResult
-        The named tuple (result, info of int32, a code for each matrix of `A`).
+        The named tuple (result, info); info holds an int32 code for each matrix of `A`.
 
     Raises
     ------
     LinAlgError
         If a matrix is singular, with `check_errors`.
     ShapeError
-        If the shapes do not fit.
+        If the shapes of the arguments do not fit together.
 
     Examples
     --------
@@ -149,21 +151,24 @@ def cholesky_ex(
     check_errors: bool = False,
     out: tuple[Tensor, Tensor] | None = None,
 ) -> CholeskyExResult:
-    """Return Cholesky's factor of each matrix, and 0 for those that have one.
+    """Return the Cholesky factor of each matrix, and an error code instead of an error.
 
-    Another matrix has NaN, and as its code the size of the smallest leading part that
-    is not positive definite.
+    The code is 0 for a positive definite matrix.  For any other matrix, the factor is
+    NaN, and the code is the size of the smallest leading block that is not positive
+    definite.
 
     Parameters
     ----------
     A
-        A tensor of shape [..., n, n], symmetric; the lower triangle is read.
+        A tensor of shape [..., n, n] of symmetric matrices; only the lower triangle is
+        read.
     upper
-        True to return the upper factor.
+        True to return the upper factor L^T.
     check_errors
-        True to raise errors, as `cholesky` does.
+        True to raise an error for a matrix that is not positive definite, as `cholesky`
+        does.
     out
-        Two tensors for the results, which are converted to their dtypes.
+        Two tensors to write the results into, converted to their dtypes.
 
     Returns
     -------
@@ -173,9 +178,9 @@ def cholesky_ex(
     Raises
     ------
     LinAlgError
-        If a matrix is not positive definite, with `check_errors`.
+        If a matrix is not positive definite and `check_errors` is True.
     ShapeError, DTypeError
-        If `A` is not made of square matrices of a float dtype.
+        If `A` does not hold square matrices of a floating-point dtype.
 
     Examples
     --------

@@ -40,21 +40,24 @@ def _(k: Any, n: Any, g: Any) -> Any:
 @autocasts("float32")
 @traced(light=True)
 def cholesky(A: Tensor, *, upper: bool = False, out: Tensor | None = None) -> Tensor:
-    """Return L of A = L L^T of positive definite matrices; reads the lower triangle.
+    """Return the Cholesky factor L, with A = L L^T, of positive definite matrices.
+
+    Only the lower triangle of `A` is read.
 
     Parameters
     ----------
     A
-        A tensor of shape [..., n, n], symmetric and positive definite.
+        A tensor of shape [..., n, n] of symmetric positive definite matrices.
     upper
-        True to return L^T, the upper factor.
+        True to return the upper factor L^T.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     LinAlgError
-        If a matrix is not positive definite: names the first one.
+        If a matrix is not positive definite; the message gives the index of the first
+        one.
 
     Examples
     --------
@@ -127,22 +130,23 @@ class QRResult(NamedTuple):
 def qr(
     A: Tensor, mode: str = "reduced", *, out: tuple[Tensor, Tensor] | None = None
 ) -> QRResult:
-    """Return A = Q R, Q with orthonormal columns, R upper triangular.
+    """Return A = Q R, where Q has orthonormal columns and R is upper triangular.
 
     Parameters
     ----------
     A
-        A tensor of shape [..., m, n]; k is the smaller of m and n.
+        A tensor of shape [..., m, n]; below, k is the smaller of m and n.
     mode
-        "reduced": Q [..., m, k], R [..., k, n].  "complete": Q [..., m, m]; no gradient
-        if m > n.  "r": R alone, Q is empty.
+        "reduced" returns Q of shape [..., m, k] and R of shape [..., k, n].  "complete"
+        returns Q of shape [..., m, m], which has no gradient if m > n.  "r" returns R
+        and an empty Q.
     out
-        Tensors for the results, which are converted to their dtypes.
+        Tensors to write the results into; the results are converted to their dtypes.
 
     Raises
     ------
     ArgumentError
-        If `mode` is another word.
+        If `mode` is not one of these words.
 
     Examples
     --------
@@ -232,26 +236,27 @@ def svd(
     driver: str | None = None,
     out: tuple[Tensor, ...] | None = None,
 ) -> SVDResult:
-    """Return A = U diag(S) Vh, the singular values descending.
+    """Return the singular value decomposition A = U diag(S) Vh.
 
-    The vectors have a gradient where singular values differ, and it is that of the
-    first min(m, n) of them.
+    The singular values S are in descending order.  U and Vh have a gradient where the
+    singular values differ.  It is the gradient of the first min(m, n) singular vectors.
 
     Parameters
     ----------
     A
         A tensor of shape [..., m, n].
     full_matrices
-        True for U [..., m, m] and Vh [..., n, n]; False for min(m, n) columns and rows.
+        True for U of shape [..., m, m] and Vh of shape [..., n, n]; False for min(m, n)
+        columns of U and rows of Vh.
     driver
-        None: there is one algorithm.
+        It must be None, because there is one algorithm.
     out
-        Tensors for the results, which are converted to their dtypes.
+        Tensors to write the results into; the results are converted to their dtypes.
 
     Raises
     ------
     LinAlgError
-        If a matrix holds NaN or infinity: says where.
+        If a matrix holds NaN or infinity; the message says where.
 
     Examples
     --------
@@ -271,16 +276,16 @@ def svd(
 def svdvals(
     A: Tensor, *, driver: str | None = None, out: Tensor | None = None
 ) -> Tensor:
-    """Return the singular values of each matrix, descending; see `svd`.
+    """Return the singular values of each matrix, in descending order; see `svd`.
 
     Parameters
     ----------
     A
-        A matrix or a batch of them.
+        A tensor of shape [..., m, n].
     driver
-        Has no effect.
+        Accepted so that programs for PyTorch run; it has no effect.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -332,25 +337,27 @@ class EighResult(NamedTuple):
 def eigh(
     A: Tensor, UPLO: str = "L", *, out: tuple[Tensor, Tensor] | None = None
 ) -> EighResult:
-    """Return A = V diag(w) V^T of symmetric matrices, the eigenvalues w ascending.
+    """Return the eigenvalue decomposition A = V diag(w) V^T of symmetric matrices.
 
-    The vectors have a gradient where eigenvalues differ.
+    The eigenvalues w are in ascending order.  The eigenvectors V have a gradient where
+    the eigenvalues differ.
 
     Parameters
     ----------
     A
-        A tensor of shape [..., n, n], symmetric.
+        A tensor of shape [..., n, n] of symmetric matrices.
     UPLO
         The triangle that is read: "L" for the lower one, "U" for the upper one.
     out
-        Tensors for the results, which are converted to their dtypes.
+        Tensors to write the results into; the results are converted to their dtypes.
 
     Raises
     ------
     ArgumentError
-        If `UPLO` is another letter.
+        If `UPLO` is neither "L" nor "U".
     LinAlgError
-        If LAPACK does not find the values: names the first matrix.
+        If LAPACK does not find the eigenvalues; the message gives the index of the
+        first matrix.
 
     Examples
     --------
@@ -367,16 +374,16 @@ def eigh(
 @autocasts("float32")
 @declared
 def eigvalsh(A: Tensor, UPLO: str = "L", *, out: Tensor | None = None) -> Tensor:
-    """Return the eigenvalues of symmetric matrices, ascending; see `eigh`.
+    """Return the eigenvalues of symmetric matrices, in ascending order; see `eigh`.
 
     Parameters
     ----------
     A
         A matrix or a batch of them.
     UPLO
-        "L" or "U": the triangle that is read.
+        The triangle that is read: "L" for the lower one, "U" for the upper one.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------

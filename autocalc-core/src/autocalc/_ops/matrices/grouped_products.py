@@ -25,23 +25,24 @@ def grouped_mm(
     bias: Tensor | None = None,
     out_dtype: DType | None = None,
 ) -> Tensor:
-    """Return a product for each group: the experts of a mixture, each on its rows.
+    """Return one matrix product for each group, as in a mixture of experts.
 
-    Group g is from offs[g - 1], or 0, to offs[g] along the dimension that is cut. These
-    are rows of `mat_a` if `mat_b` has a matrix for each group, and columns of `mat_b`
-    if `mat_a` has. Otherwise it is the dimension of the sum.
+    Group g covers the indices from offs[g - 1] (0 for the first group) up to offs[g] of
+    one dimension.  If only `mat_b` has a matrix for each group, these are rows of
+    `mat_a`.  If only `mat_a` has one, these are columns of `mat_b`.  If neither has
+    one, these are indices of the dimension K, over which the products are summed.
 
     Parameters
     ----------
     mat_a
-        A tensor of shape (M, K), or (G, M, K) for a matrix of each group.
+        A tensor of shape (M, K), or (G, M, K) with one matrix for each group.
     mat_b
-        A tensor of shape (K, N), or (G, K, N).
+        A tensor of shape (K, N), or (G, K, N) with one matrix for each group.
     offs
-        The ends of the groups, of shape (G,), int32. Rows after the last end give 0.
-        None if both matrices have three dimensions.
+        The ends of the groups, a tensor of int32 of shape (G,). Rows after the last end
+        are 0. It must be None if both matrices have three dimensions.
     bias
-        None: add a bias to the result.
+        It must be None: add a bias to the result.
     out_dtype
         None, or the dtype of `mat_a`.
 
@@ -52,11 +53,12 @@ def grouped_mm(
     Raises
     ------
     ShapeError
-        If the shapes do not fit, or `offs` is there or not where it should.
+        If the shapes do not fit, or `offs` is missing, or is given for two operands of
+        three dimensions.
     ArgumentError
         If the ends decrease or are out of range, or a bias is given.
     DTypeError
-        If the dtypes do not fit.
+        If the dtypes of the operands differ, or `offs` is not of int32.
 
     Examples
     --------

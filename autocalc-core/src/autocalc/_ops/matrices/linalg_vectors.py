@@ -37,23 +37,23 @@ def cross(
     out: Tensor | None = None,
     axis: Any = None,
 ) -> Tensor:
-    """Return the vector products of 3-vectors along `dim`; shapes broadcast.
+    """Return the cross products of 3-vectors along `dim`; shapes are broadcast.
 
     Parameters
     ----------
     input, other
-        Tensors of one dtype and the same number of dimensions, of size 3 along `dim`.
+        Tensors of the same dtype and number of dimensions, with size 3 along `dim`.
     dim
         The dimension; a negative one counts from the end.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Raises
     ------
     ShapeError
-        If `dim` has another size than 3, or the dimensions of both differ in number.
+        If the size of `dim` is not 3, or the numbers of dimensions differ.
 
     Examples
     --------
@@ -70,23 +70,23 @@ def cross(
 def vecdot(
     x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None, axis: Any = None
 ) -> Tensor:
-    """Return the sums of products x_i y_i along `dim`; shapes broadcast.
+    """Return the sums of the products x_i y_i along `dim`; shapes are broadcast.
 
     Parameters
     ----------
     x, y
-        Tensors of one float dtype.
+        Tensors of the same floating-point dtype.
     dim
         The dimension; a negative one counts from the end.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Raises
     ------
     DTypeError
-        If they are not of one float dtype.
+        If the operands do not have the same floating-point dtype.
 
     Examples
     --------
@@ -109,11 +109,11 @@ def diagonal_of(
     Parameters
     ----------
     A
-        The input tensor.
+        A tensor with at least two dimensions.
     offset
-        The number of the diagonal: 0 is the main one, positive numbers are above it.
+        The diagonal: 0 is the main diagonal, positive numbers are above it.
     dim1, dim2
-        The dimensions of rows and of columns.
+        The dimensions of the rows and of the columns.
 
     Examples
     --------
@@ -126,19 +126,19 @@ def diagonal_of(
 
 @rounded_once
 def vander(x: Tensor, *, N: int | None = None) -> Tensor:
-    """Return the rising powers 1, x, x^2, ... x^(N - 1) of each element, in a row.
+    """Return the powers 1, x, x^2, ..., x^(N - 1) of each element, in a row.
 
     Parameters
     ----------
     x
-        A tensor of shape [..., n], numbers.
+        A tensor of shape [..., n].
     N
-        The number of powers, at least 2; by default n.
+        The number of powers, at least 2; n by default.
 
     Returns
     -------
     Tensor
-        A tensor of shape [..., n, N]; of int64 for integers.
+        A tensor of shape [..., n, N]; it is of int64 if `x` holds integers.
 
     Raises
     ------
@@ -173,30 +173,31 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:
 def cond(
     A: Tensor, p: float | str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
-    """Return norm(A) norm(A^-1), the condition of matrices; infinite if singular.
+    """Return the condition number norm(A) norm(A^-1) of each matrix.
 
-    By default, and for p = 2, the largest singular value divided by the smallest, and
-    for p = -2 the other way round.
+    It is infinite for a singular matrix.  By default, and for p = 2, it is the largest
+    singular value divided by the smallest; for p = -2, the smallest divided by the
+    largest.
 
     Parameters
     ----------
     A
-        A tensor of shape [..., n, n]; for p = 2, -2 and None any matrices.
+        A tensor of shape [..., n, n]; for p = 2, -2 and None, also [..., m, n].
     p
-        The order of the norm, see `matrix_norm`: None, 2, -2, 1, -1, inf, -inf, "fro"
+        The order of the norm, as in `matrix_norm`: None, 2, -2, 1, -1, inf, -inf, "fro"
         or "nuc".
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     ShapeError
-        If `A` has fewer than 2 dimensions, or, for orders other than 2 and -2, its
-        matrices are not square.
+        If `A` has fewer than 2 dimensions, or its matrices are not square and `p` is
+        not 2, -2 or None.
     ArgumentError
-        If there is no such order.
+        If `p` is not one of these orders.
     LinAlgError
-        If a matrix holds NaN or infinity: says where.
+        If a matrix holds NaN or infinity; the message says where.
 
     Examples
     --------

@@ -41,23 +41,23 @@ def _(k: Any, n: Any, g: Any) -> Any:
 @autocasts("float32")
 @declared
 def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the inverse of each matrix of `A` [..., n, n].
+    """Return the inverse of each matrix of `A`, of shape [..., n, n].
 
-    Solve a system with `solve`, which is quicker and more precise.
+    To solve a system of equations, use `solve`, which is faster and more accurate.
 
     Parameters
     ----------
     A
         A tensor of shape [..., n, n].
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     LinAlgError
-        If a matrix is singular: names the first one.
+        If a matrix is singular; the message gives the index of the first one.
     ShapeError, DTypeError
-        If `A` is not made of square matrices of a float dtype.
+        If `A` does not hold square matrices of a floating-point dtype.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     input
         A tensor of shape [..., n, n].
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -113,7 +113,9 @@ def _(k: Any, n: Any, g: Any) -> Any:
 def solve(
     A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None = None
 ) -> Tensor:
-    """Return the X with A X = B, or X A = B; batch dimensions broadcast.
+    """Return the solution X of A X = B or, with ``left=False``, of X A = B.
+
+    The leading dimensions are broadcast.
 
     Parameters
     ----------
@@ -124,14 +126,14 @@ def solve(
     left
         True solves A X = B; False solves X A = B, with B [..., k, n].
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     LinAlgError
-        If a matrix is singular: names the first one.
+        If a matrix is singular; the message gives the index of the first one.
     ShapeError
-        If the shapes do not fit.
+        If the shapes of the arguments do not fit together.
 
     Examples
     --------
@@ -158,23 +160,23 @@ def _turned(x: Tensor) -> Tensor:
 @declared
 @rounded_once
 def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
-    """Return A @ A @ ... of `n` factors; of the inverse where `n` is negative.
+    """Return the product of `n` factors A; for a negative `n`, of the inverse.
 
-    Takes about 2 log2(n) products.
+    It takes about 2 log2(n) matrix products.
 
     Parameters
     ----------
     input
         The input tensor.
     n
-        The exponent; a negative one inverts the matrix.
+        The exponent; a negative one inverts the matrix first.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     LinAlgError
-        If `n` is negative and a matrix singular.
+        If `n` is negative and a matrix is singular.
     ShapeError
         If the matrices are not square.
 
@@ -210,23 +212,25 @@ def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
 @traced
 @rounded_once
 def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """Return the product of two or more matrices, in the order that costs least.
+    """Return the product of two or more matrices, computed in the cheapest order.
 
-    The first and the last may be vectors: a row and a column, which then disappear.
+    The first tensor may be a vector, which counts as a row, and the last one may be a
+    vector, which counts as a column.  These dimensions are removed from the result.
 
     Parameters
     ----------
     tensors
         The tensors, a list or a tuple.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     ArgumentError
         If there are fewer than two tensors.
     ShapeError
-        If one between them is no matrix, or neighbours do not fit.
+        If a tensor between the first and the last is not a matrix, or the sizes of two
+        neighbours do not fit.
 
     Examples
     --------
@@ -256,14 +260,14 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
 @declared
 @rounded_once
 def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
-    """Return the product of matrices, in the cheapest order.
+    """Return the product of matrices, computed in the cheapest order.
 
     Parameters
     ----------
     *matrices
-        The matrices, one by one.
+        The matrices, as separate arguments.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------

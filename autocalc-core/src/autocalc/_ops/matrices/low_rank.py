@@ -37,22 +37,23 @@ class LowRankResult(NamedTuple):
 def svd_lowrank(
     A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None
 ) -> LowRankResult:
-    """Return U, S, V of about the `q` largest singular values: A = U diag(S) V^T.
+    """Return an approximate A = U diag(S) V^T with the `q` largest singular values.
 
-    A product with random numbers finds the space of the largest ones; it is exact where
-    the rank is `q` at most.
+    Products with random vectors find the space of the largest singular values.  The
+    result is exact if the rank of `A` is at most `q`.  Halko, Martinsson, Tropp:
+    Finding structure with randomness (SIAM Review 2011).
 
     Parameters
     ----------
     A
         A tensor of shape [..., m, n].
     q
-        The number of components, or fewer if a matrix has fewer: a little more than the
-        expected rank.
+        The number of singular values, a little more than the expected rank; a matrix
+        with fewer rows or columns has fewer.
     niter
-        The number of iterations; more are more precise.
+        The number of iterations; more iterations give more accurate results.
     M
-        A tensor that is subtracted from `A` first; it broadcasts.
+        A tensor that is subtracted from `A` first; it is broadcast.
 
     Returns
     -------
@@ -64,7 +65,7 @@ def svd_lowrank(
     ArgumentError
         If `q` or `niter` is negative.
     ShapeError, DTypeError
-        If `A` is not made of matrices of a float dtype.
+        If `A` does not hold matrices of a floating-point dtype.
 
     Examples
     --------
@@ -115,25 +116,26 @@ def _at_least_none(where: str, name: str, given: object, usual: int) -> int:
 def pca_lowrank(
     A: Tensor, q: int | None = None, center: bool = True, niter: int = 2
 ) -> LowRankResult:
-    """Return `svd_lowrank` of a matrix whose columns have the mean 0.
+    """Return the principal components of a matrix, by `svd_lowrank`.
 
-    The columns of V are the principal directions, and S^2 / (m - 1) the variances.
+    The columns of V are the principal directions, and S^2 / (m - 1) are the variances.
 
     Parameters
     ----------
     A
-        A tensor of shape [..., m, n]: m samples of n features.
+        A tensor of shape [..., m, n]: m samples with n features.
     q
-        The number of components; by default 6, or fewer if a matrix has fewer.
+        The number of components; by default 6, or fewer if a matrix has fewer rows or
+        columns.
     center
-        True to subtract the means of the columns.
+        True to subtract the mean of each column first.
     niter
-        The number of iterations: see `svd_lowrank`.
+        The number of iterations, as in `svd_lowrank`.
 
     Raises
     ------
     ArgumentError
-        If `q` is more than there are rows or columns.
+        If `q` is larger than the number of rows or columns.
 
     Examples
     --------

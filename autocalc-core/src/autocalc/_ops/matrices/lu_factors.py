@@ -126,31 +126,35 @@ def lu_factor_ex(
     check_errors: bool = False,
     out: tuple[Tensor, Tensor, Tensor] | None = None,
 ) -> LUFactorsEx:
-    """Return LU factors in one matrix, and 0 where no element of U's diagonal is 0.
+    """Return LU factors in one matrix, and an error code instead of an error.
+
+    The code is 0 if no element on the diagonal of U is 0.
 
     Parameters
     ----------
     A
         A tensor of shape [..., m, n].
     pivot
-        True: rows are exchanged, so that the factors exist.
+        True to exchange rows; without exchanges, the factors of some matrices do not
+        exist.
     check_errors
-        True to raise errors, as `lu_factor` does.
+        True to raise an error where the code is not 0, as `lu_factor` does.
     out
-        Three tensors for the results, which are converted to their dtypes.
+        Three tensors to write the results into, converted to their dtypes.
 
     Returns
     -------
     LUFactorsEx
-        The named tuple (LU, pivots, info): info [...] of int32 is the number of the
-        first column with a 0 on U's diagonal; the others as of `lu_factor`.
+        The named tuple (LU, pivots, info).  LU and pivots are those of `lu_factor`;
+        info, an int32 tensor of shape [...], holds the number of the first column with
+        a 0 on the diagonal of U.
 
     Raises
     ------
     LinAlgError
-        With `check_errors`.
+        If an element on the diagonal of U is 0 and `check_errors` is True.
     ShapeError, DTypeError
-        If `A` is not made of matrices of a float dtype.
+        If `A` does not hold matrices of a floating-point dtype.
 
     Examples
     --------
@@ -198,7 +202,7 @@ def _refuse_singular(where: str, shape: tuple[int, ...], info: Any) -> None:
 def lu_factor(
     A: Tensor, *, pivot: bool = True, out: tuple[Tensor, Tensor] | None = None
 ) -> LUFactors:
-    """Return LU factors with A = P L U in one matrix, for `lu_solve`.
+    """Return the factors of A = P L U in one matrix, for `lu_solve`.
 
     Parameters
     ----------
@@ -207,21 +211,21 @@ def lu_factor(
     pivot
         True: rows are exchanged, so that the factors exist.
     out
-        Two tensors for the results, which are converted to their dtypes.
+        Two tensors to write the results into, converted to their dtypes.
 
     Returns
     -------
     LUFactors
-        The named tuple (LU, pivots): U on and above the diagonal, L below it, whose own
-        diagonal is 1; pivots [..., k] of int32: step i exchanged row i for that one,
-        counted from 1.
+        The named tuple (LU, pivots).  LU holds U on and above its diagonal, and L below
+        it; the diagonal of L is 1.  The int32 tensor pivots, of shape [..., k], holds
+        the row, counted from 1, with which row i was exchanged in step i.
 
     Raises
     ------
     LinAlgError
-        If a diagonal of U holds a 0.
+        If an element on the diagonal of U is 0.
     ShapeError, DTypeError
-        If `A` is not made of matrices of a float dtype.
+        If `A` does not hold matrices of a floating-point dtype.
 
     Examples
     --------
@@ -240,7 +244,7 @@ def lu_factor(
 def lu_of(
     A: Tensor, *, pivot: bool = True, out: tuple[Tensor, Tensor, Tensor] | None = None
 ) -> LUResult:
-    """Return A = P L U: an order of rows, a lower and an upper triangle.
+    """Return A = P L U: a permutation, a lower and an upper triangular matrix.
 
     Parameters
     ----------
@@ -249,18 +253,18 @@ def lu_of(
     pivot
         True: rows are exchanged, so that the factors exist.
     out
-        Three tensors for the results, which are converted to their dtypes.
+        Three tensors to write the results into, converted to their dtypes.
 
     Returns
     -------
     LUResult
-        The named tuple (P [..., m, m], L [..., m, k] with ones on its diagonal,
-        U [..., k, n]).
+        The named tuple (P, L, U) with the shapes [..., m, m], [..., m, k] and
+        [..., k, n]; the diagonal of L is 1.
 
     Raises
     ------
     ShapeError, DTypeError
-        If `A` is not made of matrices of a float dtype.
+        If `A` does not hold matrices of a floating-point dtype.
 
     Examples
     --------
@@ -310,13 +314,13 @@ def lu_unpack(
     Parameters
     ----------
     LU_data, LU_pivots
-        The results of `lu_factor`.
+        The results of `linalg.lu_factor`.
     unpack_data
-        False to leave L and U empty.
+        False to return empty L and U.
     unpack_pivots
-        False to leave P empty.
+        False to return an empty P.
     out
-        Three tensors for the results, which are converted to their dtypes.
+        Three tensors to write the results into, converted to their dtypes.
 
     Raises
     ------
@@ -371,28 +375,31 @@ def linalg_lu_solve(
     adjoint: bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return the X with A X = B, of the factors of A that `lu_factor` returns.
+    """Return the solution X of A X = B, given the factors that `lu_factor` returns.
+
+    A tensor of shape [..., n, k]; with ``left=False``, [..., k, n].  The leading
+    dimensions are broadcast.
 
     Parameters
     ----------
     LU, pivots
-        The factors of A [..., n, n].
+        The factors of A, of shape [..., n, n], as `lu_factor` returns them.
     B
         A tensor of shape [..., n, k]; with ``left=False`` [..., k, n]; batch dimensions
         broadcast.
     left
-        True solves A X = B; False solves X A = B.
+        True to solve A X = B, False to solve X A = B.
     adjoint
         True to solve with the transpose of A.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     LinAlgError
         If A is singular.
     ShapeError, DTypeError
-        If the tensors do not fit.
+        If the shapes or dtypes of the tensors do not fit together.
 
     Examples
     --------
@@ -444,9 +451,9 @@ def lu(
     get_infos: bool = False,
     out: tuple[Tensor, ...] | None = None,
 ) -> Any:
-    """Return LU factors in one matrix, and pivots; with `get_infos` codes as well.
+    """Return LU factors in one matrix and their pivots, as `linalg.lu_factor` does.
 
-    The older form of `linalg.lu_factor`; singular matrices are no error in it.
+    This is the older form; it raises no error for a singular matrix.
 
     Parameters
     ----------
@@ -455,9 +462,9 @@ def lu(
     pivot
         True: rows are exchanged, so that the factors exist.
     get_infos
-        True to also return the `info` of `linalg.lu_factor_ex`.
+        True to also return the codes `info` of `linalg.lu_factor_ex`.
     out
-        Tensors for the results, which are converted to their dtypes.
+        Tensors to write the results into; the results are converted to their dtypes.
 
     Examples
     --------
@@ -477,16 +484,16 @@ def lu(
 def lu_solve(
     b: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | None = None
 ) -> Tensor:
-    """Return the X with A X = b; the older form of `linalg.lu_solve`.
+    """Return the solution X of A X = b; the older form of `linalg.lu_solve`.
 
     Parameters
     ----------
     b
         A tensor of shape [..., n, k].
     LU_data, LU_pivots
-        The factors of A [..., n, n].
+        The factors of A, of shape [..., n, n], as `linalg.lu_factor` returns them.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -519,9 +526,9 @@ def triangular_solve(
     *,
     out: tuple[Tensor, Tensor] | None = None,
 ) -> TriangularSolveResult:
-    """Return the X with A X = b of triangles, and a copy of A.
+    """Return the solution X of A X = b for triangular matrices, and a copy of A.
 
-    The older form of `linalg.solve_triangular`.
+    This is the older form of `linalg.solve_triangular`.
 
     Parameters
     ----------
@@ -530,13 +537,13 @@ def triangular_solve(
     A
         A tensor of shape [..., n, n].
     upper
-        True to read the upper triangle, False the lower one.
+        True to read the upper triangle of `A`, False to read the lower one.
     transpose
-        True to solve with the transpose of the triangle.
+        True to solve with the transpose of the triangular matrix.
     unitriangular
-        True to take the diagonal as 1, without reading it.
+        True to take the diagonal as 1 without reading it.
     out
-        Two tensors for the results, which are converted to their dtypes.
+        Two tensors to write the results into, converted to their dtypes.
 
     Examples
     --------

@@ -151,23 +151,25 @@ def transposed(k: Any, a: Any) -> Any:
 @accelerate("product", *_KNOWN, 0)
 @traced
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the matrix product; leading dimensions are batches and broadcast.
+    """Return the matrix product; leading dimensions are broadcast as batches.
 
-    A 1-d operand counts as a row (left) or a column (right), which then disappears.
+    A 1-d `input` counts as a row and a 1-d `other` as a column; this dimension is
+    removed from the result.
 
     Parameters
     ----------
     input
-        A tensor of shape [..., M, K], or a vector [K].
+        A tensor of shape [..., M, K], or a vector of shape [K].
     other
-        A tensor of shape [..., K, N], or a vector [K]; batch dimensions broadcast.
+        A tensor of shape [..., K, N], or a vector of shape [K], of the dtype of
+        `input`.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     ShapeError
-        If the inner dimensions differ or an operand is 0-d.
+        If the inner sizes differ, or an operand is 0-d.
 
     Examples
     --------
@@ -285,12 +287,12 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     mat2
         A matrix of shape [K, N].
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     ShapeError
-        If an operand is no matrix, or inner sizes differ.
+        If an operand is not a matrix, or the inner sizes differ.
 
     Examples
     --------
@@ -312,7 +314,7 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
 @autocasts("lower")
 @accelerate("product", *_KNOWN, 3)
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the products of two batches of matrices, [B, M, K] and [B, K, N].
+    """Return the products of two batches of matrices.
 
     Parameters
     ----------
@@ -321,12 +323,12 @@ def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     mat2
         A tensor of shape [B, K, N].
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     ShapeError
-        If an operand is no batch of matrices, or sizes differ.
+        If an operand is not a batch of matrices, or sizes differ.
 
     Examples
     --------
@@ -362,16 +364,16 @@ linear_op.op.rounds_once = lambda n: True
 @autocasts("lower")
 @traced(light=True)
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Return x W^T + b.
+    """Return x W^T + b, where x is `input`, W is `weight` and b is `bias`.
 
     Parameters
     ----------
     input
-        x, [..., in], of floats or integers.
+        The inputs x, a tensor of floats or integers of shape [..., in].
     weight
-        W, [out, in].
+        The matrix W of shape [out, in], of the dtype of `input`.
     bias
-        b, [out], or None.
+        The vector b of shape [out]; None adds nothing.
 
     Returns
     -------
@@ -381,7 +383,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     Raises
     ------
     ShapeError, DTypeError
-        If the operands do not fit (the kernel's rule says how).
+        If the shapes or dtypes of the operands do not fit together.
 
     Examples
     --------
@@ -423,18 +425,18 @@ def _linear_of_integers(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tenso
 def bilinear(
     input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None
 ) -> Tensor:
-    """Return x1^T W_k x2 + b_k for each output k.
+    """Return x1^T W_k x2 + b_k for each output feature k.
 
     Parameters
     ----------
     input1
-        x1, (..., in1).
+        The tensor x1 of shape (..., in1).
     input2
-        x2, (..., in2), the dimensions before the last as those of x1.
+        The tensor x2 of shape (..., in2); its leading dimensions equal those of x1.
     weight
-        W, (out, in1, in2).
+        The matrices W of shape (out, in1, in2).
     bias
-        A vector of shape (out,); None adds nothing.
+        The vector b of shape (out,); None adds nothing.
 
     Returns
     -------
@@ -444,7 +446,7 @@ def bilinear(
     Raises
     ------
     ShapeError
-        If the shapes do not fit.
+        If the shapes of the operands do not fit together.
 
     Examples
     --------

@@ -29,20 +29,21 @@ _LARGEST = 0.5
 @method("matrix_exp")
 @rounded_once
 def matrix_exp(A: Tensor) -> Tensor:
-    """Return I + A + A^2 / 2! + A^3 / 3! + ... of each matrix of `A` [..., n, n].
+    """Return the matrix exponential I + A + A^2 / 2! + A^3 / 3! + ...
 
-    The series of A / 2^s, squared s times (Moler, Van Loan: Nineteen dubious ways to
-    compute the exponential of a matrix, 2003), in float64 and rounded once.
+    The series is computed for A / 2^s in float64, squared s times, and rounded once
+    (Moler, Van Loan: Nineteen dubious ways to compute the exponential of a matrix,
+    2003).
 
     Parameters
     ----------
     A
-        Square matrices [..., n, n].
+        A tensor of shape [..., n, n] and a floating-point dtype.
 
     Raises
     ------
     DTypeError
-        If `A` is not of a floating-point dtype.
+        If `A` does not have a floating-point dtype.
     ShapeError
         If the matrices are not square.
 

@@ -33,9 +33,9 @@ def solve_triangular(
     unitriangular: bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return the X with A X = B, or X A = B, of triangles `A`.
+    """Return the solution X of A X = B, or X A = B, for triangular matrices `A`.
 
-    The other triangle is not read, and gets the gradient 0; batch dimensions broadcast.
+    The other triangle of `A` is not read, and its gradient is 0.
 
     Parameters
     ----------
@@ -50,16 +50,17 @@ def solve_triangular(
     unitriangular
         True to take the diagonal as 1, without reading it.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     LinAlgError
-        If a triangle is singular, with a 0 on its diagonal: names the first one.
+        If a matrix has a 0 on its diagonal; the message gives the index of the first
+        one.
     ShapeError
-        If `A` holds no square matrices, or `B` no matrices that fit.
+        If `A` does not hold square matrices, or the shape of `B` does not fit.
     DTypeError
-        If they are not of one float dtype.
+        If the operands do not have the same floating-point dtype.
 
     Examples
     --------
@@ -96,18 +97,19 @@ def _triangle(a: Tensor, upper: bool, unit: bool) -> Tensor:
 @declared
 @rounded_once
 def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
-    """Return the inverse of `A` as a mapping of tensors by `tensordot`.
+    """Return the inverse of the linear map that `tensordot` with `A` computes.
 
-    Of the matrix with the first `ind` dimensions as rows and the others as columns.
+    `A` is taken as a matrix: its first `ind` dimensions are the rows, and the others
+    are the columns.
 
     Parameters
     ----------
     A
-        A tensor; the product of its first `ind` sizes equals that of the others.
+        A tensor; the product of its first `ind` sizes equals the product of the others.
     ind
-        The number of dimensions of the rows, at least 1.
+        The number of dimensions that form the rows, at least 1.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Returns
     -------
@@ -117,9 +119,9 @@ def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
     Raises
     ------
     ArgumentError
-        If `ind` is below 1, or there are fewer dimensions.
+        If `ind` is below 1, or `A` has fewer dimensions than `ind`.
     ShapeError
-        If the products differ.
+        If the two products of sizes differ.
     LinAlgError
         If the matrix is singular.
 
@@ -159,24 +161,26 @@ def tensorsolve(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return the X with ``tensordot(A, X, X.ndim) = B``.
+    """Return the solution X of ``tensordot(A, X, X.ndim) = B``.
+
+    A tensor, the right-hand side.
 
     Parameters
     ----------
     A
-        A tensor of shape ``[*B.shape, *X.shape]``, the two products of sizes being
-        equal.
+        A tensor of shape ``[*B.shape, *X.shape]``; the product of the sizes of `B`
+        equals that of X.
     B
         The right-hand side.
     dims
-        The dimensions of `A` to move to its end first.
+        Dimensions of `A` that are moved to its end first.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     ShapeError
-        If the sizes do not fit.
+        If the sizes of `A` and `B` do not fit.
     LinAlgError
         If the system is singular.
 
@@ -210,17 +214,18 @@ def tensorsolve(
 def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the first n columns of a product of reflections, H_1 H_2 ... H_k.
 
-    H_i = I - tau_i v_i v_i^T, with v_i the column i of `A` below the diagonal, 1 on it
-    and 0 above, as LAPACK keeps the Q of A = Q R.  In float64, rounded once.
+    Here H_i = I - tau_i v_i v_i^T, where v_i is column i of `A` below the diagonal, 1
+    on the diagonal, and 0 above it.  LAPACK stores the Q of A = Q R in this form.  The
+    product is computed in float64 and rounded once.
 
     Parameters
     ----------
     A
-        A tensor of shape [..., m, n], m >= n.
+        A tensor of shape [..., m, n] with m >= n.
     tau
-        A tensor of shape [..., k], k <= n.
+        A tensor of shape [..., k] with k <= n.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Returns
     -------
@@ -232,7 +237,7 @@ def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) ->
     ShapeError
         If the sizes do not fit.
     DTypeError
-        If they are not of one float dtype.
+        If the operands do not have the same floating-point dtype.
 
     Examples
     --------

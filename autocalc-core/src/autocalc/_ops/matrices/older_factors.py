@@ -32,18 +32,18 @@ def svd(
     *,
     out: tuple[Tensor, Tensor, Tensor] | None = None,
 ) -> SVDParts:
-    """Return U, S and V of A = U diag(S) V^T; `linalg.svd` returns V^T.
+    """Return U, S and V of A = U diag(S) V^T (`linalg.svd` returns V^T instead of V).
 
     Parameters
     ----------
     input
-        [..., m, n].
+        A tensor of shape [..., m, n].
     some
-        Leave out the columns of U and V that no singular value belongs to.
+        True for min(m, n) columns of U and V, False for square matrices.
     compute_uv
-        Compute U and V; otherwise they are zeros.
+        True to compute U and V; otherwise both are zeros.
     out
-        Three tensors that take the results, converted to their dtypes.
+        Three tensors to write the results into, converted to their dtypes.
 
     Examples
     --------
@@ -73,9 +73,9 @@ def qr(
     input
         [..., m, n].
     some
-        Leave out the columns of Q that only complete it to a square.
+        True for Q with min(m, n) columns, False for a square Q.
     out
-        Two tensors that take the results, converted to their dtypes.
+        Two tensors to write the results into, converted to their dtypes.
 
     Examples
     --------
@@ -97,11 +97,11 @@ def cholesky(
     Parameters
     ----------
     input
-        [..., n, n].
+        A tensor of shape [..., n, n] of symmetric positive definite matrices.
     upper
         True to return L^T, the upper factor.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------

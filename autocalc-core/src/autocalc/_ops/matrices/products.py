@@ -30,16 +30,16 @@ from autocalc.errors import DimensionError, DTypeError, ShapeError
 @method("dot")
 @traced(light=True)
 def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the sum of x_i y_i of two vectors.
+    """Return the dot product of two vectors, the sum of x_i y_i.
 
     Parameters
     ----------
     input
         A vector [n].
     tensor
-        A vector [n].
+        A vector of shape [n].
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     vec
         A vector of shape [K].
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
 @method("outer ger")
 @traced(light=True)
 def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return x_i y_j of two vectors, as a matrix.
+    """Return the outer product of two vectors, the matrix of all x_i y_j.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     vec2
         A vector of shape [N].
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
 @traced
 @rounded_once
 def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the sums of products over the last dimension of both.
+    """Return the sums of products over the last dimension of both tensors.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     other
         A tensor of shape [..., K].
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -137,16 +137,16 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 @method("vdot")
 @declared
 def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the sum of x_i y_i of two vectors; the numbers are real.
+    """Return the dot product of two vectors, the sum of x_i y_i.
 
     Parameters
     ----------
     input
         A vector [n].
     other
-        A vector [n].
+        A vector of shape [n].
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -205,9 +205,9 @@ def cross(
     out: Tensor | None = None,
     axis: Any = None,
 ) -> Tensor:
-    """Return the vector products of 3-vectors along `dim`.
+    """Return the cross products of 3-vectors along `dim`.
 
-    By default along the first dimension of size 3.
+    By default `dim` is the first dimension of size 3.
 
     Parameters
     ----------
@@ -218,16 +218,16 @@ def cross(
     dim
         The dimension of size 3; by default the first one of this size.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Raises
     ------
     DimensionError
         If no dimension has size 3.
     ShapeError
-        If `dim` has another size than 3, or the dimensions of both differ in number.
+        If the size of `dim` is not 3, or the numbers of dimensions differ.
 
     Examples
     --------
@@ -255,7 +255,7 @@ def cross(
 @method("kron")
 @traced(light=True)
 def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the Kronecker product: each element of x times all of y.
+    """Return the Kronecker product: each element of `input` times all of `other`.
 
     Parameters
     ----------
@@ -264,7 +264,7 @@ def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     other
         The second operand, a tensor or a number; shapes broadcast.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -366,22 +366,22 @@ def addmm(
     Parameters
     ----------
     input
-        Broadcast to [M, N].
+        A tensor that broadcasts to the shape [M, N].
     mat1
         A matrix of shape [M, K].
     mat2
         A matrix of shape [K, N].
     beta
-        The factor of `input`.
+        The number by which `input` is multiplied.
     alpha
-        The factor of the product.
+        The number by which the product is multiplied.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     ShapeError, DTypeError
-        If `input` does not broadcast to the product, or differs in its dtype.
+        If `input` does not broadcast to the shape of the product, or has another dtype.
 
     Examples
     --------
@@ -409,17 +409,17 @@ def addmv(
     Parameters
     ----------
     input
-        Broadcast to [M].
+        A tensor that broadcasts to the shape [M].
     mat
         A matrix of shape [M, K].
     vec
         A vector of shape [K].
     beta
-        The factor of `input`.
+        The number by which `input` is multiplied.
     alpha
-        The factor of the product.
+        The number by which the product is multiplied.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
@@ -452,22 +452,22 @@ def addr(
     Parameters
     ----------
     input
-        Broadcast to [M, N].
+        A tensor that broadcasts to the shape [M, N].
     vec1
         A vector of shape [M].
     vec2
         A vector of shape [N].
     beta
-        The factor of `input`.
+        The number by which `input` is multiplied.
     alpha
-        The factor of the product.
+        The number by which the product is multiplied.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     ShapeError
-        If `input` does not broadcast to the product.
+        If `input` does not broadcast to the shape of the product.
 
     Examples
     --------
@@ -497,17 +497,17 @@ def baddbmm(
     Parameters
     ----------
     input
-        Broadcast to [B, M, N].
+        A tensor that broadcasts to the shape [B, M, N].
     batch1
         A tensor of shape [B, M, K].
     batch2
         A tensor of shape [B, K, N].
     beta
-        The factor of `input`.
+        The number by which `input` is multiplied.
     alpha
-        The factor of the products.
+        The number by which the products are multiplied.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
@@ -536,22 +536,22 @@ def addbmm(
     alpha: float = 1,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return beta * input + alpha * the sum of all batch1[i] @ batch2[i].
+    """Return beta * input + alpha * (the sum of all batch1[i] @ batch2[i]).
 
     Parameters
     ----------
     input
-        Broadcast to [M, N].
+        A tensor that broadcasts to the shape [M, N].
     batch1
         A tensor of shape [B, M, K].
     batch2
         A tensor of shape [B, K, N].
     beta
-        The factor of `input`.
+        The number by which `input` is multiplied.
     alpha
-        The factor of the products.
+        The number by which the products are multiplied.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------

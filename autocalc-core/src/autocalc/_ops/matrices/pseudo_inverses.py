@@ -60,34 +60,34 @@ def pinv(
     rtol: float | Tensor | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return the pseudoinverse of each matrix of `A` [..., m, n] (Moore, Penrose).
+    """Return the pseudoinverse (Moore, Penrose) of each matrix of `A`.
 
-    With A = U diag(s) V^T it is P = V diag(1 / s) U^T.  Where s is at most
-    max(atol, rtol * the largest s), it counts as 0, and so does 1 / s.
-    The derivative is
+    With A = U diag(s) V^T, it is P = V diag(1 / s) U^T.  A singular value that is at
+    most max(atol, rtol * the largest one) counts as 0, and its inverse is taken as 0,
+    too. The derivative is
 
         dP = -P dA P + P P^T dA^T (I - A P) + (I - P A) dA^T P^T P
 
-    while the rank is constant (Golub and Pereyra, "The differentiation of
-    pseudo-inverses and nonlinear least squares problems whose variables separate", SIAM
-    Journal on Numerical Analysis 10, 1973).  Equal singular values do no harm.
+    where the rank is constant, also for equal singular values (Golub and Pereyra, "The
+    differentiation of pseudo-inverses and nonlinear least squares problems whose
+    variables separate", SIAM Journal on Numerical Analysis 10, 1973).
 
     Parameters
     ----------
     A
         A tensor of shape [..., m, n].
     rcond
-        The old name of `rtol`.
+        The old name of `rtol`: give one of the two.
     hermitian
-        True if `A` is symmetric: its lower triangle is read, the upper one only by the
+        True if `A` is symmetric: only its lower triangle is read, except by the
         gradient.
     atol, rtol
-        The limits up to which singular values count as 0: absolute, and relative to the
-        largest. Numbers, or a tensor with one for each matrix. `atol` is 0 by default.
-        `rtol` is max(m, n) times the spacing of the dtype's numbers at 1, or 0 if
-        `atol` is given and not 0.
+        The limits up to which a singular value counts as 0: absolute, and relative to
+        the largest one. Each is a number, or a tensor with one number for each matrix.
+        The default of `atol` is 0. The default of `rtol` is max(m, n) times the machine
+        epsilon of the dtype, or 0 if `atol` is given and not 0.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Returns
     -------
@@ -97,9 +97,10 @@ def pinv(
     Raises
     ------
     LinAlgError
-        If a matrix holds NaN or infinity: says where.
+        If a matrix holds NaN or infinity; the message says where.
     ShapeError, DTypeError
-        If `A` is not made of matrices of a float dtype, or `hermitian` ones not square.
+        If `A` does not hold matrices of a floating-point dtype, or `hermitian` is True
+        and they are not square.
     ArgumentError
         If `rcond` is given with `atol` or `rtol`.
 
@@ -131,7 +132,7 @@ def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     input
         A tensor of shape [..., m, n].
     rcond
-        The limit of singular values that count as 0, relative to the largest.
+        The limit up to which a singular value counts as 0, relative to the largest one.
 
     Examples
     --------
@@ -193,30 +194,31 @@ def matrix_rank(
     rtol: float | Tensor | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return the rank of each matrix, int64: singular values above a tolerance.
+    """Return the rank of each matrix, int64: its number of large singular values.
 
-    Those above max(atol, rtol * the largest one).
+    A singular value counts if it is larger than max(atol, rtol * the largest one).
 
     Parameters
     ----------
     A
         A tensor of shape [..., m, n].
     tol
-        The old name of `atol`, with an `rtol` of 0.
+        The old name of `atol`; `rtol` is then 0.
     hermitian
-        True if `A` is symmetric: its lower triangle is read, and its eigenvalues are
-        counted by size.
+        True if `A` is symmetric: only its lower triangle is read, and the absolute
+        values of its eigenvalues are counted.
     atol, rtol
-        The tolerances: see `pinv`.
+        The tolerances, with the defaults of `pinv`.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     LinAlgError
-        If a matrix holds NaN or infinity: says where.
+        If a matrix holds NaN or infinity; the message says where.
     ShapeError, DTypeError
-        If `A` is not made of matrices of a float dtype, or `hermitian` ones not square.
+        If `A` does not hold matrices of a floating-point dtype, or `hermitian` is True
+        and they are not square.
     ArgumentError
         If `tol` is given with `atol` or `rtol`.
 
@@ -269,11 +271,11 @@ class LstsqResult(NamedTuple):
 def lstsq(
     A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None
 ) -> LstsqResult:
-    """Return the X that minimises the sum of squares of A X - B.
+    """Return the X that minimises the sum of the squares of A X - B.
 
-    Among several the one of least squares itself: X = A^+ B with the pseudoinverse, see
-    `pinv`, for every driver.  X and the residuals have a gradient while the rank is
-    constant.
+    If several X do, the result is the one with the smallest sum of squares, X = A^+ B
+    with the pseudoinverse A^+ of `pinv`, for every driver.  X and the residuals have a
+    gradient where the rank is constant.
 
     Parameters
     ----------
@@ -283,29 +285,30 @@ def lstsq(
         A tensor of shape [..., m, k], or vectors: [..., m] with one dimension less than
         `A`.
     rcond
-        The limit of singular values that count as 0, relative to the largest; by
-        default max(m, n) times the spacing of the dtype's numbers at 1.
+        The limit up to which a singular value counts as 0, relative to the largest one;
+        by default max(m, n) times the machine epsilon of the dtype.
     driver
-        "gelsy", by default, "gels", "gelsd" or "gelss"; it selects the values that are
+        "gelsy" (the default), "gels", "gelsd" or "gelss"; it selects which values are
         returned with X.
 
     Returns
     -------
     LstsqResult
-        The named tuple (solution, residuals, rank, singular_values). The solution is
-        [..., n, k] or [..., n]. Residuals [..., k] are sums of squares, with k = 1 for
-        vectors; they are empty for "gelsy", unless m > n, and for a rank below n. The
-        rank [...] is empty for "gels", the singular values [..., min(m, n)] for "gelsy"
-        and "gels".
+        The named tuple (solution, residuals, rank, singular_values). The solution has
+        the shape [..., n, k] or [..., n]. The residuals, of shape [..., k] with k = 1
+        for vectors, are the sums of squares; they are empty for "gelsy" unless m > n,
+        and where the rank is below n. The rank, of shape [...], is empty for "gels".
+        The singular values, of shape [..., min(m, n)], are empty for "gelsy" and
+        "gels".
 
     Raises
     ------
     LinAlgError
-        If a matrix holds NaN or infinity: says where.
+        If a matrix holds NaN or infinity; the message says where.
     ShapeError
-        If the shapes do not fit.
+        If the shapes of the arguments do not fit together.
     ArgumentError
-        If there is no such driver.
+        If `driver` is not one of these words.
 
     Examples
     --------

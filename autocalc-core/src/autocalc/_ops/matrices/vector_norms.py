@@ -52,13 +52,13 @@ def vector_norm(
 ) -> Tensor:
     """Return (sum abs(x_i)^ord)^(1 / ord) over `dim`.
 
-    The largest abs(x_i) for ``inf``, the smallest for ``-inf``, the number of elements
-    that are not 0 for 0.  The gradient at x = 0 is 0.
+    For ``inf`` it is the largest abs(x_i), for ``-inf`` the smallest one, and for 0 the
+    number of elements that are not 0.  The gradient at x = 0 is 0.
 
     Parameters
     ----------
     x
-        The input tensor.
+        A tensor of a floating-point dtype and any shape.
     ord
         The order of the norm: a number, inf, "fro" or "nuc".
     dim
@@ -68,14 +68,14 @@ def vector_norm(
     dtype
         The dtype to which the tensor is cast first.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        `dim` and `keepdim` by NumPy's names.
+        NumPy's names for `dim` and `keepdim`: give one name of each.
 
     Raises
     ------
     DTypeError
-        If `x` is not of a float dtype.
+        If `x` does not have a floating-point dtype.
 
     Examples
     --------
@@ -195,11 +195,12 @@ def matrix_norm(
     axis: Any = None,
     keepdims: Any = None,
 ) -> Tensor:
-    """Return a norm of matrices: "fro", "nuc", or of order 1, 2 or inf, or less.
+    """Return a norm of each matrix: "fro", "nuc", or of order 1, 2, inf, -1, -2, -inf.
 
-    inf: the largest sum of abs(a_ij) over a row; 1: over a column; 2: the largest
-    singular value; -inf, -1 and -2: the smallest of these.  "nuc": the sum of the
-    singular values.
+    Order inf is the largest sum of abs(a_ij) over a row, order 1 the largest sum over a
+    column, and order 2 the largest singular value.  The orders -inf, -1 and -2 are the
+    smallest of these.  "nuc" is the sum of the singular values, and "fro" the square
+    root of the sum of squares.
 
     Parameters
     ----------
@@ -214,14 +215,14 @@ def matrix_norm(
     dtype
         The dtype to which the tensor is cast first.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        `dim` and `keepdim` by NumPy's names.
+        NumPy's names for `dim` and `keepdim`: give one name of each.
 
     Raises
     ------
     ArgumentError
-        If `ord` is none of these.
+        If `ord` is not one of these orders.
     ShapeError
         If `A` has fewer than two dimensions.
 
@@ -295,7 +296,7 @@ def linalg_norm(
     axis: Any = None,
     keepdims: Any = None,
 ) -> Tensor:
-    """Return a norm of vectors or, with `ord` and two dimensions, of matrices.
+    """Return a vector norm or, with `ord` and two dimensions, a matrix norm.
 
     Parameters
     ----------
@@ -310,14 +311,14 @@ def linalg_norm(
     dtype
         The dtype to which the tensor is cast first.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        `dim` and `keepdim` by NumPy's names.
+        NumPy's names for `dim` and `keepdim`: give one name of each.
 
     Raises
     ------
     ArgumentError
-        If `ord` and the dimensions do not fit each other.
+        If `ord` does not fit the number of dimensions.
 
     Examples
     --------
@@ -357,7 +358,7 @@ def norm(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return (sum abs(x_i)^p)^(1 / p) over `dim`; "fro" is 2.
+    """Return (sum abs(x_i)^p)^(1 / p) over `dim`; "fro" means p = 2.
 
     Parameters
     ----------
@@ -372,12 +373,12 @@ def norm(
     dtype
         The dtype of the result.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     ArgumentError
-        If `p` is another word.
+        If `p` is a word other than "fro" and "nuc".
 
     Examples
     --------
@@ -412,33 +413,34 @@ def renorm(
     out: Tensor | None = None,
     axis: Any = None,
 ) -> Tensor:
-    """Return `input` with every slice along `dim` scaled down to the norm `maxnorm`.
+    """Return `input` with each slice along `dim` scaled down to norm `maxnorm`.
 
-    A slice whose `p`-norm is larger is multiplied by maxnorm / (norm + 1e-7).
+    A slice whose `p`-norm is larger than `maxnorm` is multiplied by maxnorm /
+    (norm + 1e-7).
 
     Parameters
     ----------
     input
         The tensor, with at least two dimensions.
     p
-        The order of the norm, positive.
+        The order of the norm, above 0.
     dim
-        The dimension of the slices.
+        The dimension along which slices are taken.
     maxnorm
-        The largest norm, not negative.
+        The largest allowed norm, 0 or more.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Raises
     ------
     ArgumentError
         If `p` is not positive, or `maxnorm` is negative.
     DTypeError
-        If the tensor is not of a floating-point dtype.
+        If `input` does not have a floating-point dtype.
     ShapeError
-        If the tensor has fewer than two dimensions.
+        If `input` has fewer than two dimensions.
 
     Examples
     --------

@@ -152,32 +152,37 @@ def batch_norm(
 ) -> Tensor:
     """Return (x - mean) / sqrt(var + eps) * weight + bias for each channel.
 
-    Ioffe, Szegedy: Batch normalization (ICML 2015).  An empty batch gives an empty
-    result and gradients of 0, and leaves the running statistics as they are.
+    The mean and the variance are those of each channel, over the batch and all
+    positions. An empty batch gives an empty result and gradients of 0, and does not
+    change the running statistics.  Ioffe, Szegedy: Batch normalization (ICML 2015).
 
     Parameters
     ----------
     input
-        x, (N, C, ...), float32 or float64.
+        The input x, a tensor of float32 or float64 of shape (N, C, ...).
     running_mean, running_var
-        Tensors of shape (C,); used unless `training`, which moves them towards the
-        batch's mean and its variance, divided by n - 1, by `momentum` of the way.
+        The running statistics, tensors of shape (C,).  If `training` is False, they are
+        used for the normalisation.  If it is True, they are updated in place:
+        ``running = (1 - momentum) * running + momentum * new``, where the new variance
+        is divided by n - 1.
     weight, bias
-        The scale and shift of each channel, of shape (C,); None leaves them out.
+        The scale and the shift of each channel, tensors of shape (C,); None leaves them
+        out.
     training
-        True to use mean and variance of this batch, the variance divided by n.
+        True to normalise with the mean and the variance of this batch; the variance is
+        divided by n.
     momentum
-        The weight of the batch in the running statistics, from 0 to 1.
+        The weight of this batch in the running statistics, between 0 and 1.
     eps
-        The constant that is added to the variance, so that it is not 0.
+        A small number that is added to the variance to avoid a division by 0.
 
     Raises
     ------
     ShapeError
-        If there are no channels, another tensor does not have one number for each, or
-        there is one value in a channel only.
+        If there are no channels, another tensor does not have one number for each
+        channel, or each channel has only one value.
     ArgumentError
-        If running statistics are needed and not there.
+        If running statistics are needed and are None.
 
     Examples
     --------
@@ -207,25 +212,26 @@ def batch_norm_relu(
     eps: float = 1e-5,
     residual: Tensor | None = None,
 ) -> Tensor:
-    """Return max(batch_norm(input) + residual, 0), each way in one kernel.
+    """Return max(batch_norm(input) + residual, 0), computed by one kernel.
 
-    The same as ``relu(batch_norm(...) + residual)``, with less memory and fewer passes
-    over it: intermediates are never stored, and the gradient passes where the result
-    is not 0.  He, Zhang, Ren, Sun: Deep residual learning for image recognition (2015),
-    figure 2.
+    The result is that of ``relu(batch_norm(...) + residual)``, with less memory and
+    fewer passes over it: intermediate results are not stored.  The gradient is computed
+    by one kernel, too, and is 0 where the result is 0.  He, Zhang, Ren, Sun: Deep
+    residual learning for image recognition (2015), figure 2.
 
     Parameters
     ----------
     input, running_mean, running_var, weight, bias, training, momentum, eps
         The arguments of `batch_norm`.
     residual
-        A tensor of the input's shape that is added before the maximum: the shortcut of
-        a residual block.
+        A tensor with the shape of `input` that is added before the maximum is taken:
+        the shortcut of a residual block.
 
     Raises
     ------
     ShapeError
-        If `residual` has another shape, or where `batch_norm` raises it.
+        If `residual` has another shape than `input`, or for the reasons that
+        `batch_norm` names.
     ArgumentError
         If running statistics are needed and not there.
 

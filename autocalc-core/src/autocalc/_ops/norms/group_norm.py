@@ -39,31 +39,34 @@ def instance_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Return (x - mean) / sqrt(var + eps) * weight + bias, by channel and example.
+    """Return (x - mean) / sqrt(var + eps) * weight + bias for each channel.
 
-    Ulyanov, Vedaldi, Lempitsky: Instance normalization (2016).
+    The mean and the variance are those of one channel of one example.  Ulyanov,
+    Vedaldi, Lempitsky: Instance normalization (2016).
 
     Parameters
     ----------
     input
         x, (N, C, ...), float32 or float64.
     running_mean, running_var
-        Tensors of shape (C,); moved towards the mean over examples of means and of
-        variances, and used in their place unless `use_input_stats`.
+        The running statistics, tensors of shape (C,).  If `use_input_stats` is False,
+        they are used for the normalisation.  If it is True, they are updated in place,
+        with the means over the examples.
     weight, bias
         The scale and shift of each channel, of shape (C,); None leaves them out.
     use_input_stats
-        True to use mean and variance of each channel of each example.
+        True to normalise with the mean and the variance of each channel of each
+        example.
     momentum
-        The weight of the new values in the running statistics, from 0 to 1.
+        The weight of the new values in the running statistics, between 0 and 1.
     eps
         The constant that is added to the variance, so that it is not 0.
 
     Raises
     ------
     ShapeError
-        If there are no positions, or a tensor does not have one number for each
-        channel.
+        If there are no spatial positions, or another tensor does not have one number
+        for each channel.
 
     Examples
     --------
@@ -108,28 +111,29 @@ def group_norm(
     bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Return (x - mean) / sqrt(var + eps) * weight + bias, by example and group.
+    """Return (x - mean) / sqrt(var + eps) * weight + bias for each group of channels.
 
-    Wu, He: Group normalization (ECCV 2018).
+    The mean and the variance are those of one group of one example.  Wu, He: Group
+    normalization (ECCV 2018).
 
     Parameters
     ----------
     input
-        x, (N, C, ...), of floats.
+        The input x, a floating-point tensor of shape (N, C, ...).
     num_groups
-        The number of groups of neighbouring channels; each has a mean and a variance,
-        divided by n.
+        The number of groups of neighbouring channels; it must divide C.  The variance
+        of a group is divided by n.
     weight, bias
-        Tensors of shape (C,), of the dtype of `input`; or float32 where that is of half
-        precision.
+        Tensors of shape (C,) and of the dtype of `input`; if that is float16 or
+        bfloat16, they may be of float32.
     eps
         The constant that is added to the variance, so that it is not 0.
 
     Raises
     ------
     ShapeError
-        If channels do not fall into groups, or a tensor does not have one number for
-        each.
+        If `num_groups` does not divide the number of channels, or another tensor does
+        not have one number for each channel.
 
     Examples
     --------

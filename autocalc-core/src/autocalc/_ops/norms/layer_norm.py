@@ -49,25 +49,27 @@ def layer_norm(
 ) -> Tensor:
     r"""Return (x - mean) / sqrt(var + eps) * weight + bias over the last dimensions.
 
-    The variance is that of the population: divided by n.  Ba, Kiros, Hinton: Layer
-    normalization (2016).
+    The variance is that of the population: it is divided by n.  Ba, Kiros, Hinton:
+    Layer normalization (2016).
 
     Parameters
     ----------
     input
         A tensor of shape (..., \*normalized_shape), of float32 or float64.
     normalized_shape
-        The sizes of the last dimensions, over which mean and variance are taken.
+        The sizes of the last dimensions, over which the mean and the variance are
+        computed.
     weight, bias
-        The scale and shift, of shape `normalized_shape`; None leaves them out.
+        The scale and the shift, tensors of shape `normalized_shape`; None leaves them
+        out.
     eps
         The constant that is added to the variance, so that it is not 0.
 
     Raises
     ------
     ShapeError
-        If `input` does not end with `normalized_shape`, or a parameter has another
-        shape.
+        If the shape of `input` does not end with `normalized_shape`, or `weight` or
+        `bias` has another shape.
 
     Examples
     --------
@@ -142,17 +144,18 @@ def rms_norm(
     input
         A tensor of shape (..., \*normalized_shape), of float32 or float64.
     normalized_shape
-        The sizes of the last dimensions, over which the mean is taken.
+        The sizes of the last dimensions, over which the mean is computed.
     weight
-        The scale, of shape `normalized_shape`; None leaves it out.
+        The scale, a tensor of shape `normalized_shape`; None leaves it out.
     eps
-        The constant that is added to the mean square; by default the spacing of the
-        dtype's numbers at 1.
+        A small number that is added to the mean square; by default the machine epsilon
+        of the dtype.
 
     Raises
     ------
     ShapeError
-        If `input` does not end with `normalized_shape`, or `weight` has another shape.
+        If the shape of `input` does not end with `normalized_shape`, or `weight` has
+        another shape.
 
     Examples
     --------

@@ -20,18 +20,18 @@ from autocalc.errors import ShapeError
 def local_response_norm(
     input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Tensor:
-    """Return x / (k + alpha * mean(x^2 of neighbours))^beta.
+    """Return x / (k + alpha * mean(x^2 of neighbouring channels))^beta.
 
-    The neighbours are `size` channels around that of the element; beyond the first and
-    the last one they count as 0.  Krizhevsky, Sutskever, Hinton: ImageNet
-    classification with deep convolutional neural networks (2012).
+    The mean is taken over `size` channels around the channel of the element; channels
+    before the first and after the last count as 0.  Krizhevsky, Sutskever, Hinton:
+    ImageNet classification with deep convolutional neural networks (2012).
 
     Parameters
     ----------
     input
         A tensor of shape (N, C, ...), with one dimension or more after the channels.
     size
-        The number of channels, 1 or more.
+        The number of channels in the mean, 1 or more.
     alpha, beta, k
         The constants of the formula above.
 

@@ -74,13 +74,13 @@ def avg_pool1d(
     kernel_size
         The size of a window.
     stride
-        The distance of two windows; by default their size.
+        The distance between two windows; by default the size of a window.
     padding
-        The number of zeros at both ends.
+        The number of zeros that are added at both ends.
     ceil_mode
-        True to allow a last window beyond the end.
+        True to allow a last window that extends beyond the end.
     count_include_pad
-        True to count zeros of the padding in the mean.
+        True to count the zeros of the padding in the mean.
 
     Examples
     --------
@@ -111,20 +111,22 @@ def avg_pool2d(
     kernel_size
         The size of a window: one number, or (height, width).
     stride
-        The distance of two windows; by default `kernel_size`.
+        The distance between two windows; by default `kernel_size`.
     padding
-        The number of zeros around the input; at most half a window.
+        The number of zeros that are added on each side, at most half a window.
     ceil_mode
-        True to allow a last window beyond the end; values there do not count.
+        True to allow a last window that extends beyond the end; positions beyond the
+        end do not count.
     count_include_pad
-        True to count zeros of the padding in a mean.
+        True to count the zeros of the padding in the mean.
     divisor_override
-        The divisor of sums, instead of the number of elements.
+        The number by which sums are divided, instead of the number of elements.
 
     Raises
     ------
     ShapeError
-        If the input has other dimensions, or a window is larger than it.
+        If `input` has another number of dimensions, or a window is larger than the
+        input.
     ArgumentError
         If an argument is no integer in its range.
 
@@ -174,7 +176,8 @@ def avg_pool3d(
     Raises
     ------
     ShapeError
-        If the input has other dimensions, or a window is larger than it.
+        If `input` has another number of dimensions, or a window is larger than the
+        input.
     ArgumentError
         If an argument is no integer in its range.
 
@@ -193,14 +196,14 @@ def avg_pool3d(
 
 @traced
 def adaptive_avg_pool1d(input: Tensor, output_size: Sizes) -> Tensor:
-    """Return so many means of signals; see `adaptive_avg_pool2d`.
+    """Return `output_size` means of a signal; see `adaptive_avg_pool2d`.
 
     Parameters
     ----------
     input
         A tensor of shape (N, C, L) or (C, L).
     output_size
-        The number of results.
+        The length of the result.
 
     Examples
     --------
@@ -220,13 +223,13 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     input
         A tensor of shape (N, C, H, W) or (C, H, W), float32 or float64.
     output_size
-        One number, or height and width; None keeps that of the input.  The boxes are
-        the same as in `adaptive_max_pool2d`.
+        The size of the result: one number, or (height, width); None keeps the size of
+        the input.  The boxes are those of `adaptive_max_pool2d`.
 
     Raises
     ------
     ShapeError
-        If the input has other dimensions or is empty.
+        If `input` has another number of dimensions, or is empty.
     ArgumentError
         If a size is not an integer of 1 or more.
 
@@ -250,13 +253,13 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     input
         A tensor of shape (N, C, D, H, W) or (C, D, H, W), float32 or float64.
     output_size
-        One number, or depth, height and width; None keeps that of the input.  The boxes
-        are the same as in `adaptive_max_pool2d`.
+        The size of the result: one number, or (depth, height, width); None keeps the
+        size of the input.  The boxes are those of `adaptive_max_pool2d`.
 
     Raises
     ------
     ShapeError
-        If the input has other dimensions or is empty.
+        If `input` has another number of dimensions, or is empty.
     ArgumentError
         If a size is not an integer of 1 or more.
 

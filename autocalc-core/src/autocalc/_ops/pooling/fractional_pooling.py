@@ -43,11 +43,12 @@ def fractional_max_pool2d(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Any:
-    """Return the largest element of each window of images, by steps that are drawn.
+    """Return the largest element of each window of images, at random positions.
 
-    With n rows, windows of k and m results, window i begins at row floor(a (i + u)) -
-    floor(a u), where a = (n - k) / (m - 1). u is drawn from 0 to 1 for each plane, and
-    the last window begins at n - k. Columns are treated alike.
+    With n rows, windows of k rows and m results, window i begins at row floor(a
+    (i + u)) - floor(a u), where a = (n - k) / (m - 1).  The last window begins at row n
+    - k. The number u is drawn from 0 to 1 for each plane.  Columns are treated in the
+    same way.  Graham: Fractional max-pooling (2014).
 
     Parameters
     ----------
@@ -58,24 +59,25 @@ def fractional_max_pool2d(
     output_size
         The size of the result: one number, or (height, width).
     output_ratio
-        The size of the result as a share of the input's height and width, between 0 and
-        1, in place of `output_size`.
+        The height and width of the result as a share of those of `input`, between 0 and
+        1; give this or `output_size`.
     return_indices
-        True to also return the positions of the elements in their planes, counted row
-        by row.
+        True to also return the positions of the elements, counted in row-major order in
+        each plane.
     _random_samples
-        The draws, (N, C, 2): first those of the columns, then those of the rows.  By
-        default they are drawn from the process's generator.
+        The numbers u, a tensor of shape (N, C, 2): first those of the columns, then
+        those of the rows.  By default they are drawn from the default generator.
 
     Raises
     ------
     ShapeError
-        If the input has other dimensions, or is too small for windows and result.
+        If `input` has another number of dimensions, or is too small for the windows and
+        the result.
     ArgumentError
-        If not one of `output_size` and `output_ratio` is given, or an argument is out
-        of range.
+        If `output_size` and `output_ratio` are both given or both missing, or an
+        argument is out of range.
     DTypeError
-        If the input is no tensor of floating-point numbers.
+        If `input` is not a floating-point tensor.
 
     Examples
     --------
@@ -101,9 +103,9 @@ def fractional_max_pool3d(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Any:
-    """Return the largest element of each window of volumes, by steps that are drawn.
+    """Return the largest element of each window of volumes, at random positions.
 
-    As in `fractional_max_pool2d`, with three dimensions of positions.
+    It works as `fractional_max_pool2d` does, with three spatial dimensions.
 
     Parameters
     ----------
@@ -114,14 +116,14 @@ def fractional_max_pool3d(
     output_size
         The size of the result: one number, or (depth, height, width).
     output_ratio
-        The size of the result as a share of the input's sizes, between 0 and 1, in
-        place of `output_size`.
+        The sizes of the result as a share of those of `input`, between 0 and 1; give
+        this or `output_size`.
     return_indices
-        True to also return the positions of the elements in their volumes, counted row
-        by row.
+        True to also return the positions of the elements, counted in row-major order in
+        each volume.
     _random_samples
-        The draws, (N, C, 3): those of depth, height and width.  By default they are
-        drawn from the process's generator.
+        The numbers u, a tensor of shape (N, C, 3), for depth, height and width.  By
+        default they are drawn from the default generator.
 
     Raises
     ------

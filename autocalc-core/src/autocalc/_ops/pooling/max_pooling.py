@@ -86,13 +86,13 @@ def max_pool1d(
     stride
         The distance of two windows; by default their size.
     padding
-        The number of elements of -inf at both ends.
+        The number of elements of -infinity that are added at both ends.
     dilation
         The step within a window.
     ceil_mode
         True to allow a last window beyond the end.
     return_indices
-        True to also return the positions of the maxima.
+        True to also return the positions of the largest elements.
 
     Examples
     --------
@@ -116,8 +116,8 @@ def max_pool2d(
 ) -> Any:
     """Return the largest element of each window of images.
 
-    A window with a NaN gives NaN.  The gradient goes to the largest element, the first
-    of several.
+    A window that contains NaN gives NaN.  The gradient goes to the largest element of a
+    window, and to the first one of several that are equal.
 
     Parameters
     ----------
@@ -128,10 +128,10 @@ def max_pool2d(
     stride
         The distance of two windows; by default `kernel_size`.
     padding
-        The number of elements around the input, which are never the maximum; at most
-        half a window.
+        The number of elements added on each side, at most half a window; they are never
+        the maximum.
     dilation
-        The distance of two elements of a window.
+        The distance between two elements of a window.
     ceil_mode
         True to allow a last window beyond the end.
     return_indices
@@ -141,7 +141,8 @@ def max_pool2d(
     Raises
     ------
     ShapeError
-        If the input has other dimensions, or a window is larger than it.
+        If `input` has another number of dimensions, or a window is larger than the
+        input.
     ArgumentError
         If an argument is no integer in its range.
 
@@ -177,7 +178,7 @@ def max_pool3d(
     stride
         The distance of two windows; by default `kernel_size`.
     padding
-        The number of elements around the input, which are never the maximum.
+        The number of elements added on each side; they are never the maximum.
     dilation
         The distance of two elements of a window.
     ceil_mode
@@ -189,7 +190,8 @@ def max_pool3d(
     Raises
     ------
     ShapeError
-        If the input has other dimensions, or a window is larger than it.
+        If `input` has another number of dimensions, or a window is larger than the
+        input.
     ArgumentError
         If an argument is no integer in its range.
 
@@ -208,9 +210,9 @@ def max_pool3d(
 def adaptive_max_pool1d(
     input: Tensor, output_size: Sizes, return_indices: bool = False
 ) -> Any:
-    """Return a fixed number of maxima of signals.
+    """Return the largest elements of a fixed number of parts of a signal.
 
-    As in `adaptive_max_pool2d`, with one dimension of positions.
+    It works as `adaptive_max_pool2d` does, with one spatial dimension.
 
     Parameters
     ----------
@@ -234,15 +236,16 @@ def adaptive_max_pool1d(
 def adaptive_max_pool2d(
     input: Tensor, output_size: Any, return_indices: bool = False
 ) -> Any:
-    """Return the maxima of a fixed number of boxes of images.
+    """Return the largest elements of a fixed number of boxes of images.
 
     Parameters
     ----------
     input
         A tensor of shape (N, C, H, W) or (C, H, W), float32 or float64.
     output_size
-        One number, or height and width; None keeps that of the input.  Box i of s takes
-        the rows from floor(i H / s) up to ceil((i + 1) H / s), and so the columns.
+        The size of the result: one number, or (height, width); None keeps the size of
+        the input.  With H rows and s boxes, box i has the rows from floor(i H / s) up
+        to ceil((i + 1) H / s), not included; its columns are computed in the same way.
     return_indices
         True to also return the positions of the elements in their planes, counted row
         by row.
@@ -250,7 +253,7 @@ def adaptive_max_pool2d(
     Raises
     ------
     ShapeError
-        If the input has other dimensions or is empty.
+        If `input` has another number of dimensions, or is empty.
     ArgumentError
         If a size is not an integer of 1 or more.
 
@@ -269,7 +272,7 @@ def adaptive_max_pool2d(
 def adaptive_max_pool3d(
     input: Tensor, output_size: Any, return_indices: bool = False
 ) -> Any:
-    """Return the maxima of a fixed number of boxes of volumes.
+    """Return the largest elements of a fixed number of boxes of volumes.
 
     Parameters
     ----------
@@ -285,7 +288,7 @@ def adaptive_max_pool3d(
     Raises
     ------
     ShapeError
-        If the input has other dimensions or is empty.
+        If `input` has another number of dimensions, or is empty.
     ArgumentError
         If a size is not an integer of 1 or more.
 

@@ -41,7 +41,7 @@ def lp_pool1d(
     input
         A tensor of shape (N, C, L) or (C, L).
     norm_type
-        p, above 0.
+        The exponent p, above 0.
     kernel_size
         The size of a window.
     stride
@@ -68,15 +68,15 @@ def lp_pool2d(
 ) -> Tensor:
     """Return sum(x^p)^(1 / p) over each window of images.
 
-    With p = 1 it is the sum; the larger p, the closer to the largest element.  The
-    gradient where the sum is 0 is 0.
+    With p = 1 it is the sum.  The larger p is, the closer the result is to the largest
+    element.  Where the sum is 0, the gradient is 0.
 
     Parameters
     ----------
     input
         A tensor of shape (N, C, H, W) or (C, H, W), float32 or float64.
     norm_type
-        p, above 0.
+        The exponent p, above 0.
     kernel_size
         The size of a window: one number, or (height, width).
     stride
@@ -89,7 +89,8 @@ def lp_pool2d(
     ArgumentError
         If `norm_type` is not a finite number above 0, or a size is out of its range.
     ShapeError
-        If the input has other dimensions, or a window is larger than it.
+        If `input` has another number of dimensions, or a window is larger than the
+        input.
 
     Examples
     --------
@@ -173,7 +174,7 @@ def max_unpool1d(
     padding: Sizes = 0,
     output_size: Any = None,
 ) -> Tensor:
-    """Put the maxima of signals back where they were; see `max_unpool2d`.
+    """Put the maxima of signals back at their positions; see `max_unpool2d`.
 
     Parameters
     ----------
@@ -182,9 +183,9 @@ def max_unpool1d(
     indices
         The positions of the maxima, as returned by `max_pool1d`.
     kernel_size, stride, padding
-        The parameters of the pooling that is undone.
+        The parameters of the pooling that is reversed.
     output_size
-        The size before the pooling, if several have the same result.
+        The size before the pooling, if several sizes have the same result.
 
     Examples
     --------
@@ -207,32 +208,33 @@ def max_unpool2d(
     padding: Sizes = 0,
     output_size: Any = None,
 ) -> Tensor:
-    """Put the maxima of images back where they were; all else is 0.
+    """Put the maxima of images back at their positions; all other elements are 0.
 
     Parameters
     ----------
     input
         A tensor of shape (N, C, H, W) or (C, H, W).
     indices
-        The positions of the maxima as returned by `max_pool2d`, counted row by row in
-        each plane.
+        The positions of the maxima as returned by `max_pool2d`, counted in row-major
+        order in each plane.
     kernel_size, stride, padding
-        The parameters of the pooling that is undone.
+        The parameters of the pooling that is reversed.
     output_size
-        Height and width before the pooling, or the whole shape; by default (H - 1) *
-        stride - 2 * padding + kernel_size.  It may differ from that by less than
-        `stride`.
+        The height and width before the pooling, or the whole shape; by default (H - 1)
+        * stride - 2 * padding + kernel_size.  It may differ from the default by less
+        than `stride`.
 
     Raises
     ------
     ShapeError
-        If shapes do not fit.
+        If the shapes of the arguments do not fit together.
     ArgumentError
-        If `output_size` is too far from the default, or an argument is out of range.
+        If `output_size` differs too much from the default, or an argument is out of
+        range.
     DTypeError
         If `indices` is not int64.
     KernelDataError
-        If a place is outside.
+        If a position is outside of the output.
 
     Examples
     --------
@@ -257,7 +259,7 @@ def max_unpool3d(
     padding: Sizes = 0,
     output_size: Any = None,
 ) -> Tensor:
-    """Put the maxima of volumes back where they were; see `max_unpool2d`.
+    """Put the maxima of volumes back at their positions; see `max_unpool2d`.
 
     Parameters
     ----------
@@ -266,9 +268,9 @@ def max_unpool3d(
     indices
         The positions of the maxima, as returned by `max_pool3d`.
     kernel_size, stride, padding
-        The parameters of the pooling that is undone.
+        The parameters of the pooling that is reversed.
     output_size
-        The sizes before the pooling, if several have the same result.
+        The sizes before the pooling, if several sizes have the same result.
 
     Examples
     --------

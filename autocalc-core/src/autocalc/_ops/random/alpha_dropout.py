@@ -31,26 +31,26 @@ def alpha_dropout(
     *,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Set elements to the least value of selu at random; keep mean 0 and variance 1.
+    """Set random elements to the limit of selu, and keep mean 0 and variance 1.
 
-    a * where(kept, x, floor) + b, with floor = -1.7581 = selu(-inf), a and b such that
-    numbers of mean 0 and variance 1 keep both.
-
-    Klambauer, Unterthiner, Mayr, Hochreiter: Self-normalizing neural networks (NeurIPS
-    2017).
+    The result is a * where(kept, x, floor) + b, where floor = -1.7581 is the limit of
+    selu at -infinity.  The numbers a and b are such that an input of mean 0 and
+    variance 1 keeps both.  Klambauer, Unterthiner, Mayr, Hochreiter: Self-normalizing
+    neural networks (NeurIPS 2017).
 
     Parameters
     ----------
     input
         The input tensor, of any shape, of float32 or float64.
     p
-        The probability that an element is dropped, from 0 to 1; with 1 all are 0.
+        The probability that an element is dropped, between 0 and 1; with 1, the result
+        is 0.
     training
         False to return `input` unchanged.
     inplace
         True to also write the result into `input`.
     generator
-        The generator of the random numbers; by default the process's.
+        The generator of the random numbers; by default the default generator.
 
     Examples
     --------
@@ -77,19 +77,20 @@ def feature_alpha_dropout(
     *,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Drop whole channels as `alpha_dropout` drops elements.
+    """Drop whole channels in the way `alpha_dropout` drops elements.
 
     Parameters
     ----------
     input
-        A tensor of shape (N, C, ...): each of the N * C channels is kept or not.
+        A tensor of shape (N, C, ...); each of the N * C channels is either kept or
+        dropped.
     p, training, inplace, generator
-        The same as for `alpha_dropout`.
+        The same as in `alpha_dropout`.
 
     Raises
     ------
     ShapeError
-        If `input` has no channels to drop.
+        If `input` has fewer than two dimensions.
 
     Examples
     --------

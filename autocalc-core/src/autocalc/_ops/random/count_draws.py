@@ -26,27 +26,28 @@ _LARGE = 10.0
 
 
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
-    """Return counts drawn from Poisson distributions whose means `input` holds.
+    """Return counts drawn from Poisson distributions whose means are `input`.
 
-    The count k has the probability rate^k exp(-rate) / k!.  Draws have no gradient.
+    The count k has the probability rate^k exp(-rate) / k!.  The result has no gradient.
 
     Parameters
     ----------
     input
-        The means, a tensor of floats of any shape: 0 or more, and finite.
+        The means, a floating-point tensor of any shape; its elements are finite and 0
+        or more.
     generator
-        The generator of the random numbers; None is the generator that `manual_seed`
+        The generator of the random numbers; None uses the generator that `manual_seed`
         seeds.
 
     Returns
     -------
     Tensor
-        Whole numbers of the shape and dtype of `input`.
+        Whole numbers, in a tensor with the shape and dtype of `input`.
 
     Raises
     ------
     DTypeError
-        If `input` is no tensor of floats.
+        If `input` is not a floating-point tensor.
     ArgumentError
         If a mean is negative, infinite or NaN.
 
@@ -64,17 +65,19 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
 
 
 def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
-    """Return how many of `count` trials succeed, each with the probability `prob`.
+    """Return how many of `count` trials succeed, each with probability `prob`.
 
-    The number k has the probability count! / (k! (count - k)!) p^k (1 - p)^(count - k).
-    Draws have no gradient.
+    The number k of successes has the probability count! / (k! (count - k)!) p^k
+    (1 - p)^(count - k).  The result has no gradient.
 
     Parameters
     ----------
     count
-        The numbers of trials, a tensor of floats: 0 or more, and finite.
+        The numbers of trials, a floating-point tensor; its elements are finite and 0 or
+        more.
     prob
-        The probabilities, of the same dtype: from 0 to 1.  Shapes broadcast.
+        The probabilities between 0 and 1, a tensor of the same dtype; shapes are
+        broadcast.
     generator
         The generator of the random numbers; None is the generator that `manual_seed`
         seeds.
@@ -82,15 +85,15 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
     Returns
     -------
     Tensor
-        Whole numbers of the dtype of `prob`.
+        Whole numbers, in a tensor with the dtype of `prob`.
 
     Raises
     ------
     DTypeError
-        If an operand is no tensor of floats, or their dtypes differ.
+        If an operand is not a floating-point tensor, or their dtypes differ.
     ArgumentError
-        If a number of trials is negative, infinite or NaN, or a probability is outside
-        [0, 1].
+        If a number of trials is negative, infinite or NaN, or a probability is not
+        between 0 and 1.
 
     Examples
     --------

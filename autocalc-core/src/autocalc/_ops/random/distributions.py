@@ -81,9 +81,9 @@ def bernoulli(
     generator: Generator | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return 1 with the probability that `input` holds, else 0, in its dtype.
+    """Return 1 with the probabilities in `input`, else 0, in the dtype of `input`.
 
-    With `p`, with that probability everywhere.
+    If `p` is given, it is the probability for every element.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def bernoulli(
         The generator of the random numbers; None is the generator that `manual_seed`
         seeds.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -149,21 +149,22 @@ def multinomial(
     Parameters
     ----------
     input
-        Weights, (C,) or (N, C): not negative, finite, in each row one above 0.
+        The weights, a tensor of shape (C,) or (N, C).  They are finite and not
+        negative, and each row has one above 0.
     num_samples
         The number of draws from each row.
     replacement
-        The number of draws from each row.
+        True to allow an index to be drawn more than once from a row.
     generator
         The generator of the random numbers; None is the generator that `manual_seed`
         seeds.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Returns
     -------
     Tensor
-        (num_samples,) or (N, num_samples), of int64.
+        The indices, a tensor of int64 of shape (num_samples,) or (N, num_samples).
 
     Raises
     ------
@@ -301,11 +302,13 @@ def normal(
     Parameters
     ----------
     mean, std
-        Numbers, then `size` is needed; or tensors of floats, which broadcast.
+        The mean and the standard deviation: numbers together with `size`, or
+        floating-point tensors, which are broadcast.
     size
-        The shape, where `mean` and `std` are numbers.
+        The shape of the result, if `mean` and `std` are numbers.
     dtype
-        The dtype of the result, where they are numbers.
+        The dtype of the result, if `mean` and `std` are numbers; by default the default
+        dtype.
     device
         The device of the result; by default the CPU.
     requires_grad
@@ -314,12 +317,12 @@ def normal(
         The generator of the random numbers; None is the generator that `manual_seed`
         seeds.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     ArgumentError
-        If a deviation is negative.
+        If a standard deviation is negative.
 
     Examples
     --------

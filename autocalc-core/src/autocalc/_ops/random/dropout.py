@@ -56,18 +56,18 @@ def dropout(
     input
         The input tensor, of any shape, of float32 or float64.
     p
-        The weight of the batch in the running statistics, from 0 to 1.
+        The probability that an element is set to 0, between 0 and 1.
     training
         False to return `input` unchanged.
     inplace
         True to also write the result into `input`.
     generator
-        The generator of the random numbers; by default the process's.
+        The generator of the random numbers; by default the default generator.
 
     Raises
     ------
     ArgumentError
-        If `p` is not from 0 to 1.
+        If `p` is not between 0 and 1.
 
     Examples
     --------
@@ -108,9 +108,9 @@ def dropout1d(
     Parameters
     ----------
     input
-        A tensor of shape (N, C, L) or (C, L): each channel is kept or not.
+        A tensor of shape (N, C, L) or (C, L); each channel is either kept or set to 0.
     p, training, inplace, generator
-        The same as for `dropout`.
+        The same as in `dropout`.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def dropout2d(
     input
         A tensor of shape (N, C, ...): each of the N * C channels is kept or not.
     p, training, inplace, generator
-        The same as for `dropout`.
+        The same as in `dropout`.
 
     Raises
     ------
@@ -189,9 +189,10 @@ def dropout3d(
     Parameters
     ----------
     input
-        A tensor of shape (N, C, D, H, W) or (C, D, H, W): each channel is kept or not.
+        A tensor of shape (N, C, D, H, W) or (C, D, H, W); each channel is either kept
+        or set to 0.
     p, training, inplace, generator
-        The same as for `dropout`.
+        The same as in `dropout`.
 
     Raises
     ------

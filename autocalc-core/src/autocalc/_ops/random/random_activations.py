@@ -29,10 +29,10 @@ def rrelu(
     training: bool = False,
     inplace: bool = False,
 ) -> Tensor:
-    """Return input where it is above 0, else slope * input, slopes drawn at random.
+    """Return `input` where it is above 0, else slope * input with random slopes.
 
-    In training each element has a slope of its own, evenly from `lower` to `upper`;
-    otherwise the slope is the mean of the two.
+    If `training` is True, each element has its own slope, drawn evenly from `lower` to
+    `upper`.  Otherwise the slope is the mean of the two limits.
 
     Xu, Wang, Chen, Li: Empirical evaluation of rectified activations (2015).
 
@@ -41,9 +41,9 @@ def rrelu(
     input
         The input tensor.
     lower, upper
-        The limits of the slopes.
+        The limits between which slopes are drawn.
     training
-        True to draw the slopes.
+        True to draw the slopes, False to use their mean.
     inplace
         True to write the result into the memory of `input`.
 
@@ -89,7 +89,7 @@ def rrelu_(
     upper: float = 1.0 / 3,
     training: bool = False,
 ) -> Tensor:
-    """Write `rrelu` of `input` into it; return it.
+    """Apply `rrelu` to `input` in place; return `input`.
 
     Parameters
     ----------
@@ -119,23 +119,24 @@ def gumbel_softmax(
     eps: float = 1e-10,
     dim: int = -1,
 ) -> Tensor:
-    """Return softmax((logits + noise) / tau), a soft sample of one of the classes.
+    """Return softmax((logits + noise) / tau), a soft sample of one class.
 
-    With Gumbel's noise, -log(-log(u)), the largest element is class i with probability
-    softmax(logits)[i].  Jang, Gu, Poole: Categorical reparameterization with
-    Gumbel-softmax (ICLR 2017).
+    The noise is -log(-log(u)) with u drawn from 0 to 1 (Gumbel noise).  The largest
+    element of the result is class i with probability softmax(logits)[i].  Jang, Gu,
+    Poole: Categorical reparameterization with Gumbel-softmax (ICLR 2017).
 
     Parameters
     ----------
     logits
-        Unnormalised logarithms of probabilities, of any shape.
+        Unnormalised log-probabilities, a floating-point tensor of any shape.
     tau
-        The temperature, above 0: the smaller, the closer to one class.
+        The temperature, above 0: the smaller it is, the closer the result is to a
+        one-hot vector.
     hard
-        True to return 1 for the largest element and 0 for the others, with the gradient
-        of the soft sample.
+        True to return 1 for the largest element and 0 for the others; the gradient is
+        that of the soft sample.
     eps
-        Accepted for PyTorch's sake; it has no effect.
+        Accepted so that programs for PyTorch run; it has no effect.
     dim
         The dimension of the classes.
 

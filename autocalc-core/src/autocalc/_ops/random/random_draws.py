@@ -95,14 +95,14 @@ def rand(
     Parameters
     ----------
     *sizes
-        The sizes, one by one or as one sequence.
+        The sizes of the result, as separate arguments or as one sequence.
     size
         The sizes by name, instead of one by one.
     generator
         The generator of the random numbers; None is the generator that `manual_seed`
         seeds.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     dtype
         The dtype of the result.
     device
@@ -141,19 +141,19 @@ def randn(
     layout: Layout | None = None,
     pin_memory: bool | None = False,
 ) -> Tensor:
-    """Return numbers drawn from the normal distribution of mean 0 and deviation 1.
+    """Return numbers drawn from the standard normal distribution.
 
     Parameters
     ----------
     *sizes
-        The sizes, one by one or as one sequence.
+        The sizes of the result, as separate arguments or as one sequence.
     size
         The sizes by name, instead of one by one.
     generator
         The generator of the random numbers; None is the generator that `manual_seed`
         seeds.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     dtype
         The dtype of the result.
     device
@@ -192,7 +192,7 @@ def rand_like(
     layout: Layout | None = None,
     pin_memory: bool | None = False,
 ) -> Tensor:
-    """Return numbers drawn from [0, 1), of the shape and dtype of `input`.
+    """Return numbers drawn evenly from [0, 1), with the shape and dtype of `input`.
 
     Parameters
     ----------
@@ -245,7 +245,7 @@ def randn_like(
     layout: Layout | None = None,
     pin_memory: bool | None = False,
 ) -> Tensor:
-    """Return normal numbers of the shape and dtype of `input`.
+    """Return standard normal numbers with the shape and dtype of `input`.
 
     Parameters
     ----------
@@ -303,21 +303,23 @@ def randint(
     layout: Layout | None = None,
     pin_memory: bool | None = False,
 ) -> Tensor:
-    """Return integers drawn evenly from low to high - 1; or ``randint(high, size)``.
+    """Return integers drawn evenly from `low` to `high - 1`.
+
+    ``randint(high, size)`` draws from 0 to `high - 1`.
 
     Parameters
     ----------
     low
         The smallest integer; 0 by default.
     high
-        The end of the range: one more than the largest integer.
+        The end of the range, one more than the largest integer.
     size
-        The sizes, one by one or as one sequence.
+        The sizes of the result, as separate arguments or as one sequence.
     generator
         The generator of the random numbers; None is the generator that `manual_seed`
         seeds.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     dtype
         The dtype of the result.
     device
@@ -332,8 +334,8 @@ def randint(
     Raises
     ------
     ArgumentError
-        If `size` is missing, or the dtype does not hold all integers from low to
-        high - 1.
+        If `size` is missing, or the dtype cannot hold all integers from `low` to
+        `high - 1`.
 
     Examples
     --------
@@ -373,9 +375,10 @@ def randint_like(
     layout: Layout | None = None,
     pin_memory: bool | None = False,
 ) -> Tensor:
-    """Return integers from low to high - 1, of the shape and dtype of `input`.
+    """Return random integers with the shape and dtype of `input`.
 
-    Or ``randint_like(input, high)``, from 0.
+    They are drawn evenly from `low` to `high - 1`; ``randint_like(input, high)`` draws
+    from 0 to `high - 1`.
 
     Parameters
     ----------
@@ -404,7 +407,7 @@ def randint_like(
     Raises
     ------
     ArgumentError
-        If there is no `high`.
+        If `high` is missing.
     ShapeError
         If `channels_last` is requested for a tensor without four dimensions.
 
@@ -453,7 +456,7 @@ def randperm(
         The generator of the random numbers; None is the generator that `manual_seed`
         seeds.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     dtype
         The dtype of the result.
     device

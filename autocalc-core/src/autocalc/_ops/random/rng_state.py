@@ -18,7 +18,7 @@ __all__ = ["fork_rng", "get_rng_state", "initial_seed", "seed", "set_rng_state"]
 
 
 def seed() -> int:
-    """Seed the default generator from the system's entropy; return the seed.
+    """Seed the default generator from the operating system; return the seed.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def initial_seed() -> int:
 
 
 def get_rng_state() -> Tensor:
-    """Return the default generator's state: an int64 tensor of seed and offset.
+    """Return the state of the default generator: its seed and offset, as int64.
 
     Examples
     --------
@@ -58,19 +58,19 @@ def get_rng_state() -> Tensor:
 
 
 def set_rng_state(new_state: Tensor) -> None:
-    """Put the default generator into a state that `get_rng_state` gave.
+    """Set the default generator to a state that `get_rng_state` returned.
 
     Parameters
     ----------
     new_state
-        The state, as returned by `get_rng_state`.
+        The state, a tensor of int64 as `get_rng_state` returns it.
 
     Raises
     ------
     DTypeError
         If `new_state` is no tensor.
     ArgumentError
-        If it is not what `get_rng_state` returns.
+        If `new_state` does not have the form that `get_rng_state` returns.
 
     Examples
     --------
@@ -98,23 +98,23 @@ def fork_rng(
     _devices_kw: str = "devices",
     device_type: str = "cuda",
 ) -> Iterator[None]:
-    """Let a block draw random numbers, and restore the state after it.
+    """Return a context that restores the state of the default generator at its end.
 
-    Also where the block ends with an error.
+    The state is also restored if the block ends with an error.
 
     Parameters
     ----------
     devices
-        None, or an empty list: there is no other device than the CPU.
+        None or an empty list: there are no random generators of other devices.
     enabled
-        False to keep the state at the end of the block.
+        False to keep the state that the generator has at the end of the block.
     device_type
-        Accepted for PyTorch's sake; it has no effect.
+        Accepted so that programs for PyTorch run; it has no effect.
 
     Raises
     ------
     ArgumentError
-        If devices are given.
+        If `devices` is not empty.
 
     Examples
     --------

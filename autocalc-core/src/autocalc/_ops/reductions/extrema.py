@@ -87,23 +87,23 @@ def max(
     axis: Any = None,
     keepdims: Any = None,
 ) -> Tensor | Extremum:
-    """Return the largest element; with `dim`, (values, indices) along it.
+    """Return the largest element or, with `dim`, the named tuple (values, indices).
 
-    With a second tensor instead of `dim`, the elementwise `maximum`.
+    With a second tensor instead of `dim`, it returns the elementwise `maximum`.
 
     Parameters
     ----------
     input
         The input tensor, of any shape.
     dim
-        The dimension; without it, the result is one element. A tensor is the other
-        operand of `maximum` or `minimum`.
+        The dimension that is reduced; by default all elements are. A tensor is the
+        second operand of `maximum` or `minimum`.
     keepdim
         True to keep the reduced dimensions, with size 1.
     out
-        A tensor, or with `dim` a pair of them, that takes the result.
+        A tensor to write the result into; with `dim`, a pair of tensors.
     axis, keepdims
-        `dim` and `keepdim` by NumPy's names.
+        NumPy's names for `dim` and `keepdim`: give one name of each.
 
     Examples
     --------
@@ -136,9 +136,9 @@ def min(
     axis: Any = None,
     keepdims: Any = None,
 ) -> Tensor | Extremum:
-    """Return the smallest element; with `dim`, (values, indices) along it.
+    """Return the smallest element or, with `dim`, the named tuple (values, indices).
 
-    With a second tensor instead of `dim`, the elementwise `minimum`.
+    With a second tensor instead of `dim`, it returns the elementwise `minimum`.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def min(
     out
         A tensor, or with `dim` a pair of them, that takes the result.
     axis, keepdims
-        `dim` and `keepdim` by NumPy's names.
+        NumPy's names for `dim` and `keepdim`: give one name of each.
 
     Examples
     --------
@@ -217,9 +217,9 @@ def aminmax(
     keepdim
         True to keep the reduced dimensions, with size 1.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        `dim` and `keepdim` by NumPy's names.
+        NumPy's names for `dim` and `keepdim`: give one name of each.
 
     Examples
     --------
@@ -243,20 +243,20 @@ def amax(
     axis: Any = None,
     keepdims: Any = None,
 ) -> Tensor:
-    """Return the largest elements over `dim`; equal ones share the gradient.
+    """Return the largest elements over `dim`; equal elements share the gradient.
 
     Parameters
     ----------
     input
         The input tensor, of any shape.
     dim
-        The dimensions that are reduced, one or several; all by default.
+        The dimensions that are reduced, one or several; by default all.
     keepdim
         True to keep the reduced dimensions, with size 1.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        `dim` and `keepdim` by NumPy's names.
+        NumPy's names for `dim` and `keepdim`: give one name of each.
 
     Raises
     ------
@@ -287,7 +287,7 @@ def amin(
     axis: Any = None,
     keepdims: Any = None,
 ) -> Tensor:
-    """Return the smallest elements over `dim`; equal ones share the gradient.
+    """Return the smallest elements over `dim`; equal elements share the gradient.
 
     Parameters
     ----------
@@ -298,9 +298,9 @@ def amin(
     keepdim
         True to keep the reduced dimensions, with size 1.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        `dim` and `keepdim` by NumPy's names.
+        NumPy's names for `dim` and `keepdim`: give one name of each.
 
     Raises
     ------
@@ -345,20 +345,20 @@ def argmax(
     axis: Any = None,
     keepdims: Any = None,
 ) -> Tensor:
-    """Return the index of the (first) largest element, of all or along `dim`.
+    """Return the index of the largest element, the first one if several are equal.
 
     Parameters
     ----------
     input
         The input tensor, of any shape.
     dim
-        The dimension; by default the tensor counts as one vector.
+        The dimension; by default the index is that in the flattened tensor.
     keepdim
         True to keep the reduced dimensions, with size 1.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        `dim` and `keepdim` by NumPy's names.
+        NumPy's names for `dim` and `keepdim`: give one name of each.
 
     Examples
     --------
@@ -403,7 +403,7 @@ def argmin(
     axis: Any = None,
     keepdims: Any = None,
 ) -> Tensor:
-    """Return the index of the (first) smallest element, of all or along `dim`.
+    """Return the index of the smallest element, the first one if several are equal.
 
     Parameters
     ----------
@@ -414,9 +414,9 @@ def argmin(
     keepdim
         True to keep the reduced dimensions, with size 1.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        `dim` and `keepdim` by NumPy's names.
+        NumPy's names for `dim` and `keepdim`: give one name of each.
 
     Examples
     --------

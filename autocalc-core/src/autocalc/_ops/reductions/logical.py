@@ -29,7 +29,7 @@ def _truth(where: str, x: Any) -> Tensor:
 @method("logical_and", inplace="logical_and_")
 @traced
 def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return whether both are non-zero, element by element.
+    """Return whether both operands are non-zero, element by element.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> T
     other
         The second operand, a tensor or a number; shapes broadcast.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> T
 @method("logical_or", inplace="logical_or_")
 @traced
 def logical_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return whether either is non-zero, element by element.
+    """Return whether at least one operand is non-zero, element by element.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def logical_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Te
     other
         The second operand, a tensor or a number; shapes broadcast.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def logical_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Te
 @method("logical_xor", inplace="logical_xor_")
 @traced
 def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return whether exactly one is non-zero, element by element.
+    """Return whether exactly one operand is non-zero, element by element.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> T
     other
         The second operand, a tensor or a number; shapes broadcast.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     input
         The input tensor, of any shape.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def allclose(
     atol: float = 1e-8,
     equal_nan: bool = False,
 ) -> bool:
-    """Return whether `|input - other| <= atol + rtol * |other|` everywhere.
+    """Return whether ``|input - other| <= atol + rtol * |other|`` for all elements.
 
     Parameters
     ----------

@@ -44,11 +44,11 @@ def nansum(
     keepdim
         True to keep the reduced dimensions, with size 1.
     dtype
-        The dtype to which `input` is cast first, and that of the result.
+        The dtype to which `input` is cast first; the result has this dtype.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        `dim` and `keepdim` by NumPy's names.
+        NumPy's names for `dim` and `keepdim`: give one name of each.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def nanmean(
     axis: Any = None,
     keepdims: Any = None,
 ) -> Tensor:
-    """Return the mean over `dim` without NaN.
+    """Return the mean over `dim` of the elements that are not NaN.
 
     Parameters
     ----------
@@ -96,14 +96,14 @@ def nanmean(
     dtype
         The dtype to which `input` is cast first, and that of the result.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        `dim` and `keepdim` by NumPy's names.
+        NumPy's names for `dim` and `keepdim`: give one name of each.
 
     Raises
     ------
     DTypeError
-        If the tensor is not float32 or float64.
+        If `input` is not of float32 or float64.
 
     Examples
     --------

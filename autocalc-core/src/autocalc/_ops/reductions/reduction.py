@@ -68,9 +68,9 @@ def sum(
     dtype
         The dtype to which `input` is cast first, and that of the result.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        `dim` and `keepdim` by NumPy's names.
+        NumPy's names for `dim` and `keepdim`: give one name of each.
 
     Examples
     --------
@@ -87,14 +87,15 @@ def sum(
 
 @method("sum_to_size")
 def sum_to_size(input: Tensor, *size: Any) -> Tensor:
-    """Return `input` summed over the dimensions in which `size` broadcasts to it.
+    """Return `input` summed over the dimensions along which `size` is broadcast.
 
     Parameters
     ----------
     input
         The input tensor, of any shape.
     *size
-        The sizes, one by one or as one sequence; each is 1 or that of `input`.
+        The shape of the result, as separate arguments or as one sequence; each size is
+        1 or that of `input`.
 
     Raises
     ------
@@ -161,9 +162,9 @@ def mean(
     dtype
         The dtype to which `input` is cast first, and that of the result.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        `dim` and `keepdim` by NumPy's names.
+        NumPy's names for `dim` and `keepdim`: give one name of each.
 
     Raises
     ------
@@ -250,8 +251,8 @@ def prod(
 ) -> Tensor:
     """Return the product over `dim` (all dimensions by default).
 
-    Of integers and booleans it is taken in int64.  The gradient is right where
-    elements are 0, too.
+    For integers and booleans, the product is computed in int64.  The gradient is also
+    correct where elements are 0.
 
     Parameters
     ----------
@@ -264,9 +265,9 @@ def prod(
     dtype
         The dtype to which `input` is cast first, and that of the result.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        `dim` and `keepdim` by NumPy's names.
+        NumPy's names for `dim` and `keepdim`: give one name of each.
 
     Examples
     --------
@@ -303,9 +304,9 @@ def all(
     keepdim
         True to keep the reduced dimensions, with size 1.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        `dim` and `keepdim` by NumPy's names.
+        NumPy's names for `dim` and `keepdim`: give one name of each.
 
     Examples
     --------
@@ -359,9 +360,9 @@ def any(
     keepdim
         True to keep the reduced dimensions, with size 1.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        `dim` and `keepdim` by NumPy's names.
+        NumPy's names for `dim` and `keepdim`: give one name of each.
 
     Examples
     --------
@@ -375,7 +376,7 @@ def any(
 @method("count_nonzero")
 @traced
 def count_nonzero(input: Tensor, dim: Dims = None, *, axis: Any = None) -> Tensor:
-    """Return how many elements over `dim` are not zero, as int64.
+    """Return the number of non-zero elements over `dim`, as int64.
 
     Parameters
     ----------
@@ -384,7 +385,7 @@ def count_nonzero(input: Tensor, dim: Dims = None, *, axis: Any = None) -> Tenso
     dim
         The dimensions that are reduced, one or several; all by default.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Examples
     --------

@@ -48,13 +48,14 @@ def softmax(
     input
         The input tensor, of any shape.
     dim
-        The dimension of the classes; without it a guess, 0 or 1, and a warning.
+        The dimension over which the results sum to 1; without it, dimension 0 or 1 is
+        used, with a warning.
     dtype
         The dtype to which `input` is cast first.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Examples
     --------
@@ -100,9 +101,9 @@ def log_softmax(
     dtype
         The dtype to which `input` is cast first.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Examples
     --------
@@ -197,7 +198,7 @@ def logsumexp(
     axis: Any = None,
     keepdims: Any = None,
 ) -> Tensor:
-    """Return log(sum(exp(input))) over `dim`, shifted by the maximum.
+    """Return log(sum(exp(input))) over `dim`, computed without overflow.
 
     Parameters
     ----------
@@ -208,9 +209,9 @@ def logsumexp(
     keepdim
         True to keep the reduced dimensions, with size 1.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        `dim` and `keepdim` by NumPy's names.
+        NumPy's names for `dim` and `keepdim`: give one name of each.
 
     Examples
     --------

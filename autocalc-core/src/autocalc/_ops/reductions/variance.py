@@ -72,7 +72,9 @@ def var(
     axis: Any = None,
     keepdims: Any = None,
 ) -> Tensor:
-    """Return sum((x - mean)^2) / (n - correction) over `dim`; correction is 1.
+    """Return the variance over `dim`, sum((x - mean)^2) / (n - correction).
+
+    By default `correction` is 1.
 
     Parameters
     ----------
@@ -81,15 +83,15 @@ def var(
     dim
         The dimensions that are reduced, one or several; all by default.
     unbiased
-        True to divide by n - 1 instead of n.
+        True to divide by n - 1, False to divide by n; instead of `correction`.
     keepdim
         True to keep the reduced dimensions, with size 1.
     correction
-        The number that is subtracted from n in the divisor; ``unbiased=True`` is 1.
+        The number that is subtracted from n in the divisor.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        `dim` and `keepdim` by NumPy's names.
+        NumPy's names for `dim` and `keepdim`: give one name of each.
 
     Raises
     ------
@@ -147,9 +149,10 @@ def std(
     axis: Any = None,
     keepdims: Any = None,
 ) -> Tensor:
-    """Return the square root of `var`, also where that overflows or vanishes.
+    """Return the standard deviation over `dim`, the square root of `var`.
 
-    Where it is 0, so is its gradient.
+    It is accurate even where the variance itself would overflow or underflow.  Where it
+    is 0, its gradient is 0.
 
     Parameters
     ----------
@@ -164,9 +167,9 @@ def std(
     correction
         The number that is subtracted from n in the divisor; ``unbiased=True`` is 1.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        `dim` and `keepdim` by NumPy's names.
+        NumPy's names for `dim` and `keepdim`: give one name of each.
 
     Examples
     --------
@@ -204,7 +207,7 @@ def var_mean(
     correction
         The number that is subtracted from n in the divisor; ``unbiased=True`` is 1.
     axis, keepdims
-        `dim` and `keepdim` by NumPy's names.
+        NumPy's names for `dim` and `keepdim`: give one name of each.
 
     Examples
     --------
@@ -243,7 +246,7 @@ def std_mean(
     correction
         The number that is subtracted from n in the divisor; ``unbiased=True`` is 1.
     axis, keepdims
-        `dim` and `keepdim` by NumPy's names.
+        NumPy's names for `dim` and `keepdim`: give one name of each.
 
     Examples
     --------

@@ -28,10 +28,10 @@ def mode(
     axis: Any = None,
     keepdims: Any = None,
 ) -> Ordered:
-    """Return the (values, indices) of the most frequent elements along `dim`.
+    """Return the most frequent elements along `dim`, as (values, indices).
 
-    Of several that are as frequent, the smallest; the index is that of the last one
-    that equals it.  NaN equals nothing.
+    Of several elements that are equally frequent, it is the smallest one; the index is
+    that of its last occurrence.  NaN does not equal any element.
 
     Parameters
     ----------
@@ -42,9 +42,9 @@ def mode(
     keepdim
         True to keep the reduced dimension, with size 1.
     out
-        Two tensors for the results, which are converted to their dtypes.
+        Two tensors to write the results into, converted to their dtypes.
     axis, keepdims
-        `dim` and `keepdim` by NumPy's names.
+        NumPy's names for `dim` and `keepdim`: give one name of each.
 
     Raises
     ------

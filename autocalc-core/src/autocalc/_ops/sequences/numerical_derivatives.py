@@ -37,32 +37,32 @@ def cumulative_trapezoid(
     dim: int = -1,
     axis: Any = None,
 ) -> Tensor:
-    """Return the integrals of `y` along `dim` up to each place, by trapezoids.
+    """Return the cumulative integral of `y` along `dim`, by the trapezoidal rule.
 
     Parameters
     ----------
     y
-        The values of the function, at points along `dim`.
+        The values of the function at points along `dim`.
     x
-        The points at which `y` was evaluated; by default their distance is `dx`.
+        The points at which `y` was evaluated; by default they are `dx` apart.
     dx
-        The distance of two points, 1 by default.
+        The distance between two points, 1 by default.
     dim
         The dimension; a negative one counts from the end.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Returns
     -------
     Tensor
-        A tensor with one element less along `dim` than `y`.
+        A tensor with one element fewer along `dim` than `y`.
 
     Raises
     ------
     ArgumentError
         If both `x` and `dx` are given.
     ShapeError
-        If `y` has no dimension.
+        If `y` is 0-d.
 
     Examples
     --------
@@ -77,21 +77,21 @@ def cumulative_trapezoid(
 @declared
 @rounded_once
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
-    """Return the matrix of Vandermonde: the powers of each element, in a row.
+    """Return the Vandermonde matrix: each row holds the powers of one element.
 
     Parameters
     ----------
     x
-        A vector; booleans count as 0 and 1.
+        A vector; booleans are taken as 0 and 1.
     N
-        The number of powers, from 0 on; by default as many as elements.
+        The number of powers, 0 or more; by default the number of elements.
     increasing
-        True to let the powers rise from left to right.
+        True to order the powers from 0 upwards, False from the largest downwards.
 
     Returns
     -------
     Tensor
-        [elements of x, N].
+        A matrix of shape [elements of x, N].
 
     Raises
     ------
@@ -127,37 +127,39 @@ def gradient(
     edge_order: int = 1,
     axis: Any = None,
 ) -> tuple[Tensor, ...]:
-    """Return the derivatives along dimensions, by differences of neighbours.
+    """Return the numerical derivatives of sampled values along dimensions.
 
-    Inside, of the parabola through a value and both neighbours: an error of second
-    order. At the ends, of a line, or of a parabola with ``edge_order=2``.
+    Inside, a derivative is that of the parabola through a value and its two neighbours,
+    which has a second-order error. At the ends, it is that of a straight line, or of a
+    parabola with ``edge_order=2``.
 
     Parameters
     ----------
     input
-        The values of the function, at points of a grid.
+        The values of the function at the points of a grid.
     spacing
-        The distance of the points: a number, a number for each dimension, or a vector
-        of places for each dimension.
+        The distances between the points: one number, one number for each dimension, or
+        one vector of coordinates for each dimension.
     dim
-        The dimensions; all by default.
+        The dimensions along which derivatives are computed; by default all.
     edge_order
-        1 or 2.
+        The order of the differences at the ends, 1 or 2.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Returns
     -------
     tuple of Tensor
-        A tensor of the shape of `input` for each dimension.
+        For each dimension, a tensor with the shape of `input`.
 
     Raises
     ------
     ArgumentError
-        If `edge_order` is neither 1 nor 2, or there are not as many spacings as
-        dimensions.
+        If `edge_order` is neither 1 nor 2, or the numbers of spacings and dimensions
+        differ.
     ShapeError
-        If a dimension has no more than `edge_order` values, or not as many as places.
+        If a dimension has at most `edge_order` values, or their number differs from
+        that of the coordinates.
 
     Examples
     --------

@@ -49,7 +49,9 @@ def cumsum(
     out: Tensor | None = None,
     axis: Any = None,
 ) -> Tensor:
-    """Return y_i = x_1 + ... + x_i along `dim`; of integers in int64.
+    """Return the cumulative sums y_i = x_1 + ... + x_i along `dim`.
+
+    For integers and booleans, the result is of int64.
 
     Parameters
     ----------
@@ -60,9 +62,9 @@ def cumsum(
     dtype
         The dtype to which `input` is cast first, and that of the result.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Examples
     --------
@@ -138,7 +140,9 @@ def cumprod(
     out: Tensor | None = None,
     axis: Any = None,
 ) -> Tensor:
-    """Return y_i = x_1 * ... * x_i along `dim`; of integers in int64.
+    """Return the cumulative products y_i = x_1 * ... * x_i along `dim`.
+
+    For integers and booleans, the result is of int64.
 
     Parameters
     ----------
@@ -149,9 +153,9 @@ def cumprod(
     dtype
         The dtype to which `input` is cast first, and that of the result.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Examples
     --------
@@ -195,9 +199,10 @@ Scanned = tuple[Tensor, Tensor]
 def cummax(
     input: Tensor, dim: NeededDim = None, *, out: Any = None, axis: Any = None
 ) -> sorting.Ordered:
-    """Return the (values, indices) of the largest up to each place along `dim`.
+    """Return the cumulative maxima along `dim`, as (values, indices).
 
-    Of equal ones the last; NaN counts as largest.
+    Of equal elements, the index of the last one is returned.  NaN counts as the largest
+    element.
 
     Parameters
     ----------
@@ -206,9 +211,9 @@ def cummax(
     dim
         The dimension; a negative one counts from the end.
     out
-        Two tensors for values and indices.
+        Two tensors to write the values and the indices into.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Examples
     --------
@@ -225,7 +230,7 @@ def cummax(
 def cummin(
     input: Tensor, dim: NeededDim = None, *, out: Any = None, axis: Any = None
 ) -> sorting.Ordered:
-    """Return the (values, indices) of the smallest up to each place along `dim`.
+    """Return the cumulative minima along `dim`, as (values, indices).
 
     Parameters
     ----------
@@ -236,7 +241,7 @@ def cummin(
     out
         Two tensors for values and indices.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Examples
     --------
@@ -315,7 +320,7 @@ def _log_of_two(k: Any, a: Any, b: Any) -> tuple[Any, Any, Any]:
 def logcumsumexp(
     input: Tensor, dim: NeededDim = None, *, out: Tensor | None = None, axis: Any = None
 ) -> Tensor:
-    """Return log(exp(x_1) + ... + exp(x_i)) along `dim`, the larger one taken out.
+    """Return log(exp(x_1) + ... + exp(x_i)) along `dim`, computed without overflow.
 
     Parameters
     ----------
@@ -324,14 +329,14 @@ def logcumsumexp(
     dim
         The dimension; a negative one counts from the end.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Raises
     ------
     DTypeError
-        If the tensor is not of a floating-point dtype.
+        If `input` does not have a floating-point dtype.
 
     Examples
     --------
@@ -360,7 +365,7 @@ def diff(
     out: Tensor | None = None,
     axis: Any = None,
 ) -> Tensor:
-    """Return x_{i+1} - x_i along `dim`, `n` times.
+    """Return the differences x_{i+1} - x_i along `dim`, taken `n` times.
 
     Parameters
     ----------
@@ -373,11 +378,11 @@ def diff(
     prepend
         Values to put before `input`, along `dim`.
     append
-        Values to append, along `dim`.
+        Values to put after `input`, along `dim`.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Raises
     ------
@@ -431,9 +436,10 @@ def trapezoid(
     dim: int = -1,
     axis: Any = None,
 ) -> Tensor:
-    """Return the integral of `y` along `dim` by the trapezoidal rule.
+    """Return the integral of `y` along `dim`, by the trapezoidal rule.
 
-    Over the places `x`, or over places `dx` (by default 1) apart.
+    The values are those at the points `x`, or at points that are `dx` (1 by default)
+    apart.
 
     Parameters
     ----------
@@ -442,11 +448,11 @@ def trapezoid(
     x
         The points at which `y` was evaluated; by default their distance is `dx`.
     dx
-        The distance of two points.
+        The distance between two points.
     dim
         The dimension; a negative one counts from the end.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Raises
     ------

@@ -70,11 +70,11 @@ def scatter_reduce(
     out: Tensor | None = None,
     axis: Any = None,
 ) -> Tensor:
-    """Return `input` with all of `src` for one place reduced to one value there.
+    """Return `input` with elements of `src` reduced into the positions `index`.
 
-    ``out[p][j]`` is the sum, product, mean, maximum or minimum of ``input[p][j]`` and
-    all ``src[i][j]`` with ``index[i][j] == p``, for dim 0.  The gradient of an extremum
-    goes in equal shares to all that equal it.
+    For ``dim=0``, ``out[p][j]`` is the sum, product, mean, maximum or minimum of
+    ``input[p][j]`` and all ``src[i][j]`` with ``index[i][j] == p``.  The gradient of a
+    maximum or minimum is shared equally by all elements that equal it.
 
     Parameters
     ----------
@@ -83,18 +83,20 @@ def scatter_reduce(
     dim
         The dimension; a negative one counts from the end.
     index
-        Positions along `dim`, int64; in no other dimension larger than `input`.
+        The positions along `dim`, a tensor of int64; in every other dimension, its size
+        is at most that of `input`.
     src
-        The values; as many as `index` at least, of the dtype of `input`.
+        The values, a tensor of the dtype of `input`; in each dimension, at least as
+        many as `index` has.
     reduce
         ``"sum"``, ``"prod"``, ``"mean"``, ``"amax"`` or ``"amin"``.  A mean of integers
         is rounded down.
     include_self
-        False to leave out the elements of `input` at indexed places.
+        False to leave out those elements of `input` whose positions occur in `index`.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Raises
     ------
@@ -127,9 +129,9 @@ def index_reduce(
     out: Tensor | None = None,
     axis: Any = None,
 ) -> Tensor:
-    """Return `input` with all slices of `source` for one place reduced to one there.
+    """Return `input` with slices of `source` reduced into the positions `index`.
 
-    As `scatter_reduce`, with one position for each slice along `dim`.
+    It works as `scatter_reduce` does, with one position for each slice along `dim`.
 
     Parameters
     ----------
@@ -138,17 +140,17 @@ def index_reduce(
     dim
         The dimension; a negative one counts from the end.
     index
-        Positions along `dim`, a vector of int64.
+        The positions along `dim`, a vector of int64.
     source
         The slices, in the order of `index`.
     reduce
-        ``"prod"``, ``"mean"``, ``"amax"`` or ``"amin"``; for sums there is `index_add`.
+        ``"prod"``, ``"mean"``, ``"amax"`` or ``"amin"``; `index_add` computes sums.
     include_self
         False to leave out the elements of `input` at indexed places.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Raises
     ------

@@ -36,24 +36,25 @@ def unique(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> Tensor | tuple[Tensor, ...]:
-    """Return the distinct elements, in rising order.
+    """Return the distinct elements, in ascending order.
 
-    With `return_inverse` also where each element is among them, with `return_counts`
-    how often each occurs.  With `dim`, the distinct slices along it, ordered by their
-    first elements, then by their second, and so on.
+    With `return_inverse`, it also returns the index of each element among the distinct
+    ones, and with `return_counts`, how often each occurs.  With `dim`, it returns the
+    distinct slices along `dim`, ordered by their first elements, then by their second
+    elements, and so on.
 
     Parameters
     ----------
     input
         The input tensor.
     sorted
-        Has no effect: they are sorted.
+        Accepted so that programs for PyTorch run: the result is always sorted.
     return_inverse
-        True to also return the index of each element among the unique ones.
+        True to also return the index of each element among the distinct ones.
     return_counts
-        True to also return the count of each unique element.
+        True to also return how often each distinct element occurs.
     dim
-        The dimension whose slices are compared; None compares elements.
+        The dimension whose slices are compared; None compares single elements.
 
     Examples
     --------
@@ -140,7 +141,7 @@ def unique_consecutive(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> Tensor | tuple[Tensor, ...]:
-    """Return the elements without those that repeat the one before.
+    """Return the elements of `input` without direct repetitions.
 
     Parameters
     ----------
@@ -149,7 +150,7 @@ def unique_consecutive(
     return_inverse
         True to also return the index of each element in the result.
     return_counts
-        True to also return the length of each run.
+        True to also return the number of repetitions of each element.
     dim
         The dimension whose slices are compared; None compares elements.
 
@@ -202,13 +203,13 @@ def isin(
     Parameters
     ----------
     elements
-        The values that are searched for.
+        The values to look up.
     test_elements
-        The values that are searched.
+        The values among which `elements` are looked up.
     assume_unique
-        Has no effect.
+        Accepted so that programs for PyTorch run; it has no effect.
     invert
-        True to test for absence instead.
+        True to return whether each element is missing.
 
     Examples
     --------
@@ -242,32 +243,33 @@ def searchsorted(
     sorter: Tensor | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return the place of each value in a sorted sequence.
+    """Return the position at which each value would be inserted in a sorted sequence.
 
     Parameters
     ----------
     sorted_sequence
-        Rising along the last dimension; a vector, or [..., n].
+        Values that rise along the last dimension: a vector, or a tensor of shape
+        [..., n].
     input
-        A number, or values [..., m] with the same leading dimensions; of any shape for
-        a vector.
+        The values: for a vector, a number or a tensor of any shape; otherwise a tensor
+        of shape [..., m] with the same leading dimensions.
     right, side
-        True or ``"right"`` for the position after equal elements, instead of before
-        them.
+        ``right=True`` or ``side="right"`` for the position after equal elements instead
+        of before them.
     out_int32
         True to return int32 instead of int64.
     sorter
         The indices that sort the sequence, as returned by `argsort`; None if the
         sequence is sorted.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     ArgumentError
         If `side` and `right` contradict each other.
     ShapeError
-        If the sequence is no vector and other dimensions than the last differ.
+        If the sequence is not a vector and the leading dimensions differ.
 
     Examples
     --------
@@ -310,22 +312,23 @@ def bucketize(
     right: bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return between which of the rising `boundaries` each value is.
+    """Return the index of the bucket between `boundaries` that contains each value.
 
-    ``boundaries[i - 1] < x <= boundaries[i]``, or, with `right`, ``<=`` and ``<``.
+    Bucket i contains x with ``boundaries[i - 1] < x <= boundaries[i]``; with `right`,
+    ``boundaries[i - 1] <= x < boundaries[i]``.
 
     Parameters
     ----------
     input
         The input tensor.
     boundaries
-        The limits of the buckets, rising, [n].
+        The limits of the buckets in ascending order, a vector of shape [n].
     out_int32
-        Has no effect: indices are int64.
+        True to return int32 instead of int64.
     right
         True if a bucket includes its left limit instead of its right one.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------

@@ -44,24 +44,25 @@ def argsort(
     out: Tensor | None = None,
     axis: Any = None,
 ) -> Tensor:
-    """Return the indices that sort `input` along `dim`; always stable.
+    """Return the indices that sort `input` along `dim`, with a stable sort.
 
-    NaN counts as the largest.
+    NaN counts as the largest element.
 
     Parameters
     ----------
     input
         The input tensor.
     dim
-        The dimension that is sorted.
+        The dimension along which elements are sorted.
     descending
         True to sort from the largest to the smallest.
     stable
-        Has no effect: equal elements always keep their order.
+        Accepted so that programs for PyTorch run: equal elements always keep their
+        order.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Examples
     --------
@@ -88,7 +89,7 @@ def sort(
     out: tuple[Tensor, Tensor] | None = None,
     axis: Any = None,
 ) -> Ordered:
-    """Return (values, indices) in rising order along `dim`; always stable.
+    """Return the sorted elements along `dim` and their indices, with a stable sort.
 
     Parameters
     ----------
@@ -103,7 +104,7 @@ def sort(
     out
         Two tensors for values and indices.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Examples
     --------
@@ -131,7 +132,7 @@ def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     input
         The input tensor.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Examples
     --------
@@ -162,7 +163,7 @@ def topk(
     out: tuple[Tensor, Tensor] | None = None,
     axis: Any = None,
 ) -> Ordered:
-    """Return the (values, indices) of the `k` largest or smallest, in order.
+    """Return the `k` largest or smallest elements along `dim`, as (values, indices).
 
     Parameters
     ----------
@@ -179,7 +180,7 @@ def topk(
     out
         Two tensors for values and indices.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Raises
     ------
@@ -228,7 +229,7 @@ def kthvalue(
     axis: Any = None,
     keepdims: Any = None,
 ) -> Ordered:
-    """Return the (values, indices) of the `k`-th smallest along `dim`, from 1 on.
+    """Return the `k`-th smallest element along `dim`, as (values, indices).
 
     Parameters
     ----------
@@ -241,14 +242,14 @@ def kthvalue(
     keepdim
         True to keep the reduced dimensions, with size 1.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        `dim` and `keepdim` by NumPy's names.
+        NumPy's names for `dim` and `keepdim`: give one name of each.
 
     Raises
     ------
     ArgumentError
-        If `k` is no position of the dimension.
+        If `k` is not between 1 and the size of `dim`.
 
     Examples
     --------
@@ -285,28 +286,29 @@ def median(
     axis: Any = None,
     keepdims: Any = None,
 ) -> Tensor | Ordered:
-    """Return the median, the lower of two; with `dim`, (values, indices) along it.
+    """Return the median; with `dim`, the named tuple (values, indices).
 
-    NaN if an element is NaN.  Without `dim` all elements that equal the median share
-    its gradient, and the median of no elements is NaN.
+    Of two middle elements, it is the smaller one.  The median is NaN if an element is
+    NaN. Without `dim`, all elements that equal the median share its gradient, and the
+    median of no elements is NaN.
 
     Parameters
     ----------
     input
         The input tensor.
     dim
-        The dimension; without it all elements.
+        The dimension; by default the median of all elements is returned.
     keepdim
         True to keep the reduced dimensions, with size 1.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        `dim` and `keepdim` by NumPy's names.
+        NumPy's names for `dim` and `keepdim`: give one name of each.
 
     Raises
     ------
     ShapeError
-        If there is no element along `dim`, or none among integers.
+        If `dim` has no elements, or an integer tensor has none.
 
     Examples
     --------
@@ -328,9 +330,10 @@ def nanmedian(
     axis: Any = None,
     keepdims: Any = None,
 ) -> Tensor | Ordered:
-    """Return the median without NaN; with `dim`, (values, indices) along it.
+    """Return the median of the elements that are not NaN; see `median`.
 
-    NaN only where every element is NaN, or there is none.  Otherwise as `median`.
+    With `dim`, it returns the named tuple (values, indices).  The result is NaN only
+    where every element is NaN, or there are no elements.
 
     Parameters
     ----------
@@ -341,9 +344,9 @@ def nanmedian(
     keepdim
         True to keep the reduced dimensions, with size 1.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        `dim` and `keepdim` by NumPy's names.
+        NumPy's names for `dim` and `keepdim`: give one name of each.
 
     Raises
     ------

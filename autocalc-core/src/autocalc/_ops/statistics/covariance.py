@@ -28,34 +28,35 @@ def cov(
     fweights: Tensor | None = None,
     aweights: Tensor | None = None,
 ) -> Tensor:
-    """Return the covariance matrix of the rows: variables with their observations.
+    """Return the covariance matrix of variables; each row holds one variable.
 
     ``cov[i, j] = sum_k w_k (x_ik - m_i) (x_jk - m_j) / n``, where m is the weighted
-    mean and n the sum of the weights less `correction`.
+    mean, and n is the sum of the weights minus `correction`.
 
     Parameters
     ----------
     input
-        [variables, observations], or [observations] of a single variable, whose
-        variance is returned.
+        A tensor of shape [variables, observations]; or [observations] for a single
+        variable, whose variance is returned.
     correction
-        The correction of the divisor: 1 for the estimate without bias, 0 for the mean.
+        The number that is subtracted from the divisor: 1 for the unbiased estimate, 0
+        for the mean.
     fweights
-        The frequencies of the observations, integers.
+        The frequencies of the observations, a vector of integers.
     aweights
-        The weights of the observations.
+        The weights of the observations, a vector of floats.
 
     Returns
     -------
     Tensor
-        [variables, variables], or without dimensions for a single variable.
+        A tensor of shape [variables, variables]; a 0-d tensor for a single variable.
 
     Raises
     ------
     ShapeError
-        If there are more than two dimensions, or weights are of another shape.
+        If `input` has more than two dimensions, or the weights have another shape.
     DTypeError
-        If `fweights` does not hold integers, or `aweights` no floats.
+        If `fweights` does not hold integers, or `aweights` does not hold floats.
     ArgumentError
         If a weight is negative.
 
@@ -135,14 +136,16 @@ def _check_weights(name: str, given: Tensor, count: int) -> None:
 @method("corrcoef")
 @rounded_once
 def corrcoef(input: Tensor) -> Tensor:
-    """Return Pearson's correlations of variables, from -1 to 1.
+    """Return Pearson's correlation coefficients of variables, between -1 and 1.
 
-    ``cov[i, j] / sqrt(cov[i, i] cov[j, j])``; NaN for a variable that does not vary.
+    They are ``cov[i, j] / sqrt(cov[i, i] cov[j, j])``; the result is NaN for a constant
+    variable.
 
     Parameters
     ----------
     input
-        [variables, observations], or [observations] of a single variable.
+        A tensor of shape [variables, observations], or [observations] for a single
+        variable.
 
     Returns
     -------
@@ -152,7 +155,7 @@ def corrcoef(input: Tensor) -> Tensor:
     Raises
     ------
     ShapeError
-        If there are more than two dimensions.
+        If `input` has more than two dimensions.
 
     Examples
     --------

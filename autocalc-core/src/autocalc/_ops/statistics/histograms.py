@@ -54,42 +54,47 @@ def histogram(
 ) -> Histogram:
     """Return how many elements each bin holds, and the edges of the bins.
 
-    Bin i holds x where edge[i] <= x < edge[i + 1], the last one its right edge, too.
-    Elements outside are left out, and so is NaN if `range` or edges are given.  Neither
-    result has a gradient.
+    Bin i contains x with edge[i] <= x < edge[i + 1]; the last bin also contains its
+    right edge.  Elements outside of the edges are left out.  NaN is left out if `range`
+    or edges are given.  The results have no gradient.
 
     Parameters
     ----------
     input
-        The values, a tensor of floats of any shape.
+        The values, a floating-point tensor of any shape.
     bins
-        The number of bins of equal width; or the edges [n + 1], rising, of the dtype of
-        `input`.
+        The number of bins of equal width; or the edges in ascending order, a vector of
+        shape [n + 1] and the dtype of `input`.
     range
-        The two ends of equal bins; by default the least and the largest element, for an
-        empty tensor 0 and 1.  Equal ends are moved apart by 0.5 each.
+        The two ends of bins of equal width; by default the smallest and the largest
+        element, or 0 and 1 for an empty tensor.  If both ends are equal, each is moved
+        outwards by 0.5.
     weight
-        The weights of the elements of `input`, as many and of the same dtype. A bin
-        holds the sum of its weights.
+        The weights of the elements, a tensor with as many elements and the dtype of
+        `input`. A bin then holds the sum of the weights of its elements.
     density
-        True to divide by the sum of all bins and by the width of each, so that the
+        True to divide each bin by the sum of all bins and by its width, so that the
         integral is 1.
     out
-        Two tensors for the results, which are converted to their dtypes.
+        Two tensors to write the results into, converted to their dtypes.
 
     Returns
     -------
     Histogram
-        The named tuple (hist [n], bin_edges [n + 1]), of the dtype of `input`.
+        The named tuple (hist, bin_edges) with the shapes [n] and [n + 1], of the dtype
+        of `input`.
 
     Raises
     ------
     DTypeError
-        If `input` is no tensor of floats, or `weight` or edges have another dtype.
+        If `input` is not a floating-point tensor, or `weight` or the edges have another
+        dtype.
     ShapeError
-        If `weight` has another number of elements, or the edges are no vector.
+        If `weight` has another number of elements than `input`, or the edges are not a
+        vector.
     ArgumentError
-        If there is no bin, an end is not finite, or ends or edges fall.
+        If the number of bins is below 1, an end is not finite, or the ends or edges are
+        not in ascending order.
 
     Examples
     --------
@@ -119,41 +124,45 @@ def histogramdd(
 ) -> HistogramDD:
     """Return how many points each bin of a grid holds, and the edges of the grid.
 
-    A point counts where each of its coordinates is in the bin of its dimension; see
-    `histogram`.  Neither result has a gradient.
+    A point counts in a bin if each of its coordinates is between the edges of the bin
+    in that dimension; see `histogram`.  The results have no gradient.
 
     Parameters
     ----------
     input
-        Points [..., n, D], a tensor of floats: the last dimension holds coordinates.
+        The points, a floating-point tensor of shape [..., n, D]; the last dimension
+        holds coordinates.
     bins
-        The number of bins of equal width in all dimensions, or in each; or for each
-        dimension its edges, rising, of the dtype of `input`.
+        The number of bins of equal width: one number for all dimensions, or one for
+        each; or, for each dimension, its edges in ascending order, in the dtype of
+        `input`.
     range
-        The two ends for one dimension after the other, 2 * D numbers; by default the
-        least and the largest coordinates, for no points 0 and 1.
+        The two ends for each dimension, one dimension after the other: 2 * D numbers.
+        By default they are the smallest and the largest coordinates, or 0 and 1 if
+        there are no points.
     weight
-        A number for each point, [..., n], of the dtype of `input`: a bin holds the sum
-        of the weights of its points.
+        A weight for each point, a tensor of shape [..., n] and the dtype of `input`. A
+        bin then holds the sum of the weights of its points.
     density
-        True to divide by the sum of all bins and by the volume of each.
+        True to divide each bin by the sum of all bins and by its volume.
 
     Returns
     -------
     HistogramDD
-        The named tuple (hist [n_1, ..., n_D], bin_edges), the edges of the D dimensions
-        in a tuple, all of the dtype of `input`.
+        The named tuple (hist, bin_edges): hist has the shape [n_1, ..., n_D], and
+        bin_edges is a tuple of the edges of each dimension; all have the dtype of
+        `input`.
 
     Raises
     ------
     DTypeError
         If `input` is no tensor of floats, or `weight` or edges have another dtype.
     ShapeError
-        If `input` has fewer than two dimensions, `weight` has another shape, or edges
-        are no vector.
+        If `input` has fewer than two dimensions, `weight` has another shape, or the
+        edges are not vectors.
     ArgumentError
-        If there is no bin, the bins are not those of D dimensions, an end is not
-        finite, or ends or edges fall.
+        If a number of bins is below 1, `bins` does not describe D dimensions, an end is
+        not finite, or the ends or edges are not in ascending order.
 
     Examples
     --------

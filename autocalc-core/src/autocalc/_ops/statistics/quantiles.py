@@ -48,27 +48,28 @@ def quantile(
     axis: Any = None,
     keepdims: Any = None,
 ) -> Tensor:
-    """Return the value below which a share `q` of the elements along `dim` is.
+    """Return the `q`-quantiles of the elements along `dim`.
+
+    A share `q` of the elements is below the q-quantile.
 
     Parameters
     ----------
     input
-        The input tensor, of float32 or float64. A slice with a NaN has the quantile
-        NaN.
+        A tensor of float32 or float64. A slice that contains NaN has the quantile NaN.
     q
-        The shares, from 0 to 1: a number, or a vector, whose results form a first
-        dimension.
+        The shares between 0 and 1: a number, or a vector.  The quantiles of a vector
+        form the first dimension of the result.
     dim
-        The dimension; by default all.
+        The dimension; by default the quantiles of all elements are returned.
     interpolation
-        The rule between the two nearest elements: ``"linear"``, ``"lower"``,
+        How a value between two elements is computed: ``"linear"``, ``"lower"``,
         ``"higher"``, ``"midpoint"`` or ``"nearest"``.
     keepdim
         True to keep the reduced dimension, with size 1.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        `dim` and `keepdim` by NumPy's names.
+        NumPy's names for `dim` and `keepdim`: give one name of each.
 
     Examples
     --------
@@ -94,25 +95,25 @@ def nanquantile(
     axis: Any = None,
     keepdims: Any = None,
 ) -> Tensor:
-    """Return the `quantile` without NaN.
+    """Return the `q`-quantiles of the elements that are not NaN; see `quantile`.
 
     Parameters
     ----------
     input
         The input tensor.
     q
-        The share, a number or a tensor in 0 to 1.
+        The shares between 0 and 1: a number or a vector.
     dim
         The dimension; a negative one counts from the end.
     keepdim
         True to keep the reduced dimensions, with size 1.
     interpolation
-        The rule between two elements: "linear", "lower", "higher", "midpoint" or
-        "nearest".
+        How a value between two elements is computed: "linear", "lower", "higher",
+        "midpoint" or "nearest".
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        `dim` and `keepdim` by NumPy's names.
+        NumPy's names for `dim` and `keepdim`: give one name of each.
 
     Examples
     --------
@@ -240,16 +241,16 @@ def bincount(
     Parameters
     ----------
     input
-        A vector of integers, none negative.
+        A vector of integers; none is negative.
     weights
         The weights of the elements, of the shape of `input`.
     minlength
-        The least number of counts.
+        The smallest length of the result.
 
     Raises
     ------
     ShapeError
-        If `input` is no vector of integers, or `weights` has another shape.
+        If `input` is not a vector of integers, or `weights` has another shape.
     ArgumentError
         If an element is negative.
 
@@ -325,7 +326,8 @@ def histc(
 ) -> Tensor:
     """Return how many elements fall into each of `bins` equal parts of [min, max].
 
-    Where both are 0, from the smallest element to the largest.
+    If `min` and `max` are both 0, the parts are those between the smallest and the
+    largest element.
 
     Parameters
     ----------
@@ -334,18 +336,18 @@ def histc(
     bins
         The number of bins.
     min
-        The lower end; with `max` equal, the smallest element.
+        The lower end.
     max
         The upper end.
     out
-        A tensor for the result, which is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     DTypeError
         If `input` holds integers.
     ArgumentError
-        If `bins` is below 1, or the ends are not finite or do not rise.
+        If `bins` is below 1, an end is not finite, or `max` is below `min`.
 
     Examples
     --------

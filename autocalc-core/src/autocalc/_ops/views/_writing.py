@@ -125,7 +125,7 @@ def _spread(where: str, src: Tensor, x: Tensor) -> Tensor:
 @method("copy_")
 @traced(light=True)
 def copy_(x: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
-    """Copy the values of `src`, broadcast and converted, into x; return x.
+    """Copy the elements of `src` into x, broadcast and converted; return x.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def copy_(x: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
 @method("fill_")
 @traced(light=True)
 def fill_(x: Tensor, value: Any) -> Tensor:
-    """Set every element to `value`.
+    """Set every element to `value`, in place; return the tensor.
 
     Examples
     --------

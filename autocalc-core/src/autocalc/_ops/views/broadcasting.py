@@ -41,7 +41,7 @@ _EXPAND = expand_op.op
 
 @traced(views=True)
 def expand(input: Tensor, shape: Sequence[int]) -> Tensor:
-    """Return `input` repeated to `shape` without a copy; -1 keeps a size.
+    """Return `input` repeated to a larger shape, without copying; -1 keeps a size.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def expand(input: Tensor, shape: Sequence[int]) -> Tensor:
     Raises
     ------
     ShapeError
-        If a size is neither 1 nor the new one.
+        If a size of `input` is neither 1 nor the new size.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def _expanded(old: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...] |
 
 @method("broadcast_to")
 def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
-    """Return `input` repeated to `size` without a copy, as `expand`.
+    """Return `input` repeated to the shape `size`, without copying; see `expand`.
 
     Parameters
     ----------
@@ -121,12 +121,12 @@ def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
 
 
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
-    """Return views of all tensors in the shape that they broadcast to.
+    """Return views of all tensors, broadcast to their common shape.
 
     Parameters
     ----------
     *tensors
-        The tensors, one by one.
+        The tensors, as separate arguments.
 
     Examples
     --------
@@ -154,14 +154,14 @@ def tensors_given(where: str, tensors: Sequence[Any]) -> tuple[Tensor, ...]:
 @method("expand_as")
 @traced(light=True)
 def expand_as(input: Tensor, other: Tensor) -> Tensor:
-    """Return `input` repeated to the shape of `other`, without a copy.
+    """Return `input` repeated to the shape of `other`, without copying.
 
     Parameters
     ----------
     input
         The input tensor.
     other
-        The tensor with the new shape.
+        The tensor whose shape the result has.
 
     Examples
     --------
@@ -176,12 +176,12 @@ def expand_as(input: Tensor, other: Tensor) -> Tensor:
 
 
 def atleast_1d(*tensors: Any) -> Any:
-    """Return tensors with one dimension at least.
+    """Return the tensors with at least one dimension.
 
     Parameters
     ----------
     *tensors
-        The tensors, one by one.
+        The tensors, as separate arguments.
 
     Examples
     --------
@@ -193,12 +193,12 @@ def atleast_1d(*tensors: Any) -> Any:
 
 
 def atleast_2d(*tensors: Any) -> Any:
-    """Return tensors with two dimensions at least; vectors become rows.
+    """Return the tensors with at least two dimensions; vectors become rows.
 
     Parameters
     ----------
     *tensors
-        The tensors, one by one.
+        The tensors, as separate arguments.
 
     Examples
     --------
@@ -210,12 +210,14 @@ def atleast_2d(*tensors: Any) -> Any:
 
 
 def atleast_3d(*tensors: Any) -> Any:
-    """Return tensors with three dimensions at least; matrices get one at the end.
+    """Return the tensors with at least three dimensions.
+
+    A matrix gets a third dimension at its end.
 
     Parameters
     ----------
     *tensors
-        The tensors, one by one.
+        The tensors, as separate arguments.
 
     Examples
     --------
@@ -243,12 +245,12 @@ def _at_least(where: str, tensors: Any, front: Any, ndim: int | None) -> Any:
 
 
 def broadcast_shapes(*shapes: Any) -> Size:
-    """Return the shape that tensors of these shapes have together.
+    """Return the shape to which tensors of the given shapes are broadcast.
 
     Parameters
     ----------
     *shapes
-        The shapes, one by one.
+        The shapes, as separate arguments.
 
     Examples
     --------

@@ -23,7 +23,7 @@ from autocalc._tensor.memory_format import (
 
 
 def detach(input: Tensor) -> Tensor:
-    """Return a tensor on the same storage that has no history.
+    """Return a tensor that shares the memory of `input` and has no gradient history.
 
     Parameters
     ----------
@@ -41,10 +41,12 @@ def detach(input: Tensor) -> Tensor:
 
 
 def result_type(tensor1: Any, tensor2: Any) -> DType:
-    """Return the dtype that an operation on two operands gives.
+    """Return the dtype of the result of an operation on two operands.
 
-    A 0-d tensor, and still less a number, changes the dtype of a tensor with dimensions
-    only if it is of a higher kind: boolean, integer, floating point.
+    A 0-d tensor or a number changes the dtype of a tensor with dimensions only if it is
+    of a higher kind.  The kinds, in order, are boolean, integer and floating point.  In
+    the same way, a number changes the dtype of a 0-d tensor only if it is of a higher
+    kind.
 
     Parameters
     ----------
@@ -54,7 +56,7 @@ def result_type(tensor1: Any, tensor2: Any) -> DType:
     Raises
     ------
     DTypeError
-        If one of them is neither.
+        If an operand is neither a tensor nor a number.
 
     Examples
     --------
@@ -66,10 +68,11 @@ def result_type(tensor1: Any, tensor2: Any) -> DType:
 
 
 def can_cast(from_: DType, to: DType) -> bool:
-    """Return whether operations convert a dtype to another on their own.
+    """Return whether operations convert one dtype to another automatically.
 
-    They do to the same or a higher kind: boolean, integer, floating point; in place,
-    the result of an operation is stored in a tensor of such a dtype only.
+    They convert to the same or to a higher kind.  The kinds, in order, are boolean,
+    integer and floating point.  An in-place operation can store its result only in a
+    tensor of such a dtype.
 
     Parameters
     ----------
@@ -81,7 +84,7 @@ def can_cast(from_: DType, to: DType) -> bool:
     Raises
     ------
     DTypeError
-        If one of them is no dtype.
+        If an argument is not a dtype.
 
     Examples
     --------
@@ -139,7 +142,7 @@ def to(
 
 @method("type_as")
 def type_as(input: Tensor, other: Tensor) -> Tensor:
-    """Return `input` with the dtype of `other`.
+    """Return `input` converted to the dtype of `other`.
 
     Examples
     --------

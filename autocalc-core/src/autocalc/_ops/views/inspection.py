@@ -45,7 +45,7 @@ def _assert(condition: object, message: str) -> None:
 
 
 def is_floating_point(input: Tensor) -> bool:
-    """Return whether the dtype of `input` is float32 or float64.
+    """Return whether `input` has a floating-point dtype.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def is_complex(input: Tensor) -> bool:
 
 
 def is_signed(input: Tensor) -> bool:
-    """Return whether the dtype of `input` has negative values.
+    """Return whether the dtype of `input` can hold negative values.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def is_signed(input: Tensor) -> bool:
 
 
 def is_nonzero(input: Tensor) -> bool:
-    """Return whether the one element of `input` is not 0.
+    """Return whether the only element of `input` is not 0.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def is_nonzero(input: Tensor) -> bool:
 
 @method("is_same_size")
 def is_same_size(input: Tensor, other: Tensor) -> bool:
-    """Return whether two tensors have one shape.
+    """Return whether two tensors have the same shape.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ from autocalc.errors import DimensionError, ShapeError
 
 @method("ravel")
 def ravel(input: Tensor) -> Tensor:
-    """Return `input` with one dimension.
+    """Return `input` flattened to one dimension.
 
     Parameters
     ----------
@@ -43,7 +43,9 @@ def unflatten(
     *,
     axis: Any = None,
 ) -> Tensor:
-    """Return `input` with one dimension in several of `sizes`; one may be -1: a view.
+    """Return a view of `input` with dimension `dim` split into several of `sizes`.
+
+    One of the sizes may be -1; it is computed from the others.
 
     Parameters
     ----------
@@ -52,14 +54,14 @@ def unflatten(
     dim
         The dimension; a negative one counts from the end.
     sizes
-        The sizes, one by one or as one sequence.
+        The new sizes, as separate arguments or as one sequence.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Raises
     ------
     ShapeError
-        If the sizes do not multiply to that of `dim`.
+        If the product of the sizes is not the size of `dim`.
 
     Examples
     --------
@@ -86,7 +88,7 @@ def unflatten(
 
 @method("adjoint")
 def adjoint(input: Tensor) -> Tensor:
-    """Return the last two dimensions exchanged, the numbers being real: a view.
+    """Return a view with the last two dimensions exchanged, the matrix transposes.
 
     Parameters
     ----------
@@ -101,7 +103,7 @@ def adjoint(input: Tensor) -> Tensor:
     Raises
     ------
     DimensionError
-        If there are fewer than two dimensions.
+        If `input` has fewer than two dimensions.
 
     Examples
     --------
@@ -119,7 +121,7 @@ def adjoint(input: Tensor) -> Tensor:
 
 @method("swapaxes")
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
-    """Return `input` with two dimensions exchanged: a view, as `transpose` gives it.
+    """Return a view of `input` with two dimensions exchanged, as `transpose` does.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ def _with_dim(where: str, input: Tensor, dim: int) -> tuple[int, int]:
 def select(
     input: Tensor, dim: int | None = None, index: int | None = None, *, axis: Any = None
 ) -> Tensor:
-    """Return the slice number `index` along `dim`, without that dimension: a view.
+    """Return a view of slice `index` along `dim`, without that dimension.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def select(
     index
         The index along `dim`; negative ones count from the end.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def narrow(
     *,
     axis: Any = None,
 ) -> Tensor:
-    """Return `length` slices along `dim` from number `start` on: a view.
+    """Return a view of `length` slices along `dim`, from index `start` on.
 
     Parameters
     ----------
@@ -97,12 +97,12 @@ def narrow(
     length
         The number of elements to keep.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Raises
     ------
     DimensionError
-        If the range reaches beyond the dimension.
+        If the slices extend beyond the dimension.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def narrow(
 def split_with_sizes(
     input: Tensor, split_sizes: Sequence[int], dim: int = 0, *, axis: Any = None
 ) -> Parts:
-    """Return views of the given sizes along `dim`, which must add up.
+    """Return views of the given sizes along `dim`; their sum must be its size.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def split_with_sizes(
     dim
         The dimension; a negative one counts from the end.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Examples
     --------
@@ -167,14 +167,16 @@ def _of_sizes(where: str, input: Tensor, sizes: Sequence[int], dim: int) -> Part
 def split(
     tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0
 ) -> Parts:
-    """Return views along `dim` of one size, the last may be smaller; or of each size.
+    """Return views along `dim`, each of one given size or of its own size.
+
+    If one size is given, the last view may be smaller.
 
     Parameters
     ----------
     tensor
         The tensor to split.
     split_size_or_sections
-        The size of each part, or their sizes.
+        The size of each part, or a list with the sizes of all parts.
     dim
         The dimension; a negative one counts from the end.
 
@@ -211,7 +213,7 @@ def _of_size(x: Tensor, axis: int, n: int, size: int) -> Parts:
 @method("chunk")
 @traced(light=True, declares=False)
 def chunk(input: Tensor, chunks: int, dim: int = 0, *, axis: Any = None) -> Parts:
-    """Return at most `chunks` views along `dim`, of one size but for the last.
+    """Return at most `chunks` views along `dim`, of equal size except for the last.
 
     Parameters
     ----------
@@ -222,7 +224,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0, *, axis: Any = None) -> Part
     dim
         The dimension; a negative one counts from the end.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Raises
     ------
@@ -257,7 +259,7 @@ def unbind(input: Tensor, dim: int = 0, *, axis: Any = None) -> Parts:
     dim
         The dimension; a negative one counts from the end.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Examples
     --------
@@ -292,28 +294,28 @@ def tensor_split(
     *,
     axis: Any = None,
 ) -> Parts:
-    """Return that many views along `dim`, or views cut before each index.
+    """Return `input` split along `dim` into n views, or at given indices.
 
-    The first n % sections parts are larger by one.
+    If the size of `dim` is not a multiple of n, the first views are larger by one.
 
     Parameters
     ----------
     input
         The input tensor.
     indices_or_sections
-        The number of parts, or the positions at which they begin; also as a tensor of
+        The number of parts, or the indices at which parts begin; also as a tensor of
         int64.
     dim
         The dimension; a negative one counts from the end.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Raises
     ------
     ArgumentError
-        If there are fewer than 1 sections.
+        If the number of parts is below 1.
     DTypeError
-        If a tensor of them is not int64, or is no vector.
+        If a tensor of indices is not of int64, or is not a vector.
 
     Examples
     --------
@@ -365,7 +367,7 @@ def hsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Parts:
     input
         The input tensor.
     indices_or_sections
-        The number of parts, or the positions at which they begin.
+        The number of parts, or the indices at which parts begin.
 
     Examples
     --------
@@ -379,7 +381,7 @@ def hsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Parts:
 
 @method("vsplit")
 def vsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Parts:
-    """Return views along the first of two dimensions or more; see `tensor_split`.
+    """Return views along the first dimension, of at least two; see `tensor_split`.
 
     Parameters
     ----------

@@ -93,29 +93,31 @@ def as_strided(
     stride: Sequence[int],
     storage_offset: int | None = None,
 ) -> Tensor:
-    """Return a view of the memory of `input` with these sizes and strides.
+    """Return a view of the memory of `input` with the given sizes and strides.
 
-    ``out[i, j]`` is at ``storage_offset + i * stride[0] + j * stride[1]`` in the memory
-    of the tensor that `input` is a view of, or of `input` itself.
+    The element ``out[i, j]`` is at ``storage_offset + i * stride[0] + j * stride[1]``.
+    This position is counted in the memory of the tensor that `input` is a view of, or
+    of `input` itself.
 
     Parameters
     ----------
     input
         The input tensor, of any shape.
     size, stride
-        Sizes, and steps in elements, of each dimension; none is negative.
+        For each dimension, its size and the number of elements from one index to the
+        next; none is negative.
     storage_offset
-        The place of the first element; by default ``input.storage_offset()``.
+        The position of the first element; by default ``input.storage_offset()``.
 
     Raises
     ------
     ShapeError
-        If there are not as many strides as sizes, or one of them is negative.
+        If the numbers of strides and sizes differ, or one of them is negative.
     ArgumentError
-        If the view would leave the memory.
+        If the view would extend beyond the memory.
     GradError
-        If gradients are recorded and it holds elements that are not in `input`, or that
-        stand for several elements of it.
+        If gradients are recorded, and the view contains elements that are not in
+        `input`, or elements that stand for several elements of `input`.
 
     Examples
     --------

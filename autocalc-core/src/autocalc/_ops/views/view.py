@@ -88,14 +88,14 @@ def _plain_view(where: str, x: Tensor, shape: Any) -> Tensor | None:
 
 @traced(views=True)
 def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
-    """Return `input` in another shape; one size may be -1.
+    """Return the elements of `input` in another shape; one size may be -1.
 
     Parameters
     ----------
     input
         The input tensor.
     shape
-        The sizes; one may be -1.
+        The new sizes; one may be -1 and is computed from the others.
 
     Examples
     --------
@@ -115,16 +115,17 @@ def _reshaped(input: Tensor, shape: Sequence[int]) -> Tensor:
 
 @traced(views=True)
 def view(input: Tensor, shape: Sequence[int]) -> Tensor:
-    """Return `input` in another shape, sharing its memory.
+    """Return a view of `input` with another shape, on the same memory.
 
-    A result that an operator has stored channels-last is first stored row by row; what
-    `detach` and `numpy` gave of it before keeps the memory that it has.
+    If an operator has stored `input` channels-last, `input` is first stored in
+    row-major order.  The arrays that `detach` and `numpy` returned before keep the old
+    memory.
 
     Raises
     ------
     ShapeError
-        If no strides give that shape without a copy; also of what is stored
-        channels-last, where other views of it are alive.
+        If no strides give this shape without a copy.  This includes a channels-last
+        tensor of which other views exist.
     """
     plain = _plain_view("view", input, shape)
     if plain is not None:
@@ -142,7 +143,7 @@ def view(input: Tensor, shape: Sequence[int]) -> Tensor:
 @method("flatten")
 @traced(views=True)
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """Return `input` with the dimensions start_dim to end_dim merged.
+    """Return `input` with the dimensions `start_dim` to `end_dim` merged into one.
 
     Parameters
     ----------
@@ -151,7 +152,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     start_dim
         The first dimension that is merged.
     end_dim
-        The last one.
+        The last dimension that is merged.
 
     Raises
     ------
@@ -194,9 +195,9 @@ def squeeze(
     input
         The input tensor.
     dim
-        The dimensions to take away where their size is 1; all by default.
+        The dimensions that are removed where their size is 1; by default all.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Raises
     ------
@@ -237,9 +238,9 @@ def unsqueeze(input: Tensor, dim: int | None = None, *, axis: Any = None) -> Ten
     input
         The input tensor.
     dim
-        The place of the new dimension.
+        The position of the new dimension in the result.
     axis
-        `dim` by NumPy's name.
+        NumPy's name for `dim`: give one of the two.
 
     Examples
     --------
@@ -282,7 +283,7 @@ _PERMUTE = permute_op.op
 
 @traced(views=True)
 def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
-    """Return `input` with its dimensions in the order `dims`: a view.
+    """Return a view of `input` with its dimensions in the order `dims`.
 
     Parameters
     ----------
@@ -323,7 +324,7 @@ def _order(ndim: int, dims: tuple[int, ...]) -> tuple[int, ...] | None:
 @method("transpose swapdims")
 @traced(views=True)
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
-    """Return `input` with two dimensions exchanged: a view.
+    """Return a view of `input` with two dimensions exchanged.
 
     Parameters
     ----------
@@ -398,21 +399,22 @@ def t(input: Tensor) -> Tensor:
 def movedim(
     input: Tensor, source: int | Sequence[int], destination: int | Sequence[int]
 ) -> Tensor:
-    """Return `input` with dimensions moved, the others in their order: a view.
+    """Return a view of `input` with some dimensions moved; the others keep their order.
 
     Parameters
     ----------
     input
         The input tensor.
     source
-        The present positions of the dimensions, one or several.
+        The present positions of the dimensions to move, one or several.
     destination
         The new positions of these dimensions.
 
     Raises
     ------
     DimensionError
-        If there are not as many destinations as sources, or one is named twice.
+        If the numbers of sources and destinations differ, or a dimension is named
+        twice.
 
     Examples
     --------
@@ -464,20 +466,20 @@ def _(k: Any, n: Any, g: Any) -> Any:
 def clone(
     input: Tensor, *, memory_format: MemoryFormat | None = preserve_format
 ) -> Tensor:
-    """Return a copy with the same history, in the same layout if none is named.
+    """Return a copy of `input` that takes part in its gradients.
 
     Parameters
     ----------
     input
         The input tensor.
     memory_format
-        The layout in memory.
+        The order of the elements in memory; by default that of `input`.
 
     Raises
     ------
     ShapeError
-        For `channels_last` of a tensor that does not have four dimensions, or
-        `channels_last_3d` of one that does not have five.
+        If `channels_last` is requested for a tensor that does not have four dimensions,
+        or `channels_last_3d` for one that does not have five.
 
     Examples
     --------

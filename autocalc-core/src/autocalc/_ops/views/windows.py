@@ -48,10 +48,10 @@ def _places(k: Any, g: Any, count: int, size: int, step: int) -> Any:
 @method("unfold")
 @traced(light=True)
 def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
-    """Return the windows of one dimension, their elements in a new last one: a view.
+    """Return a view of the windows along a dimension, as a new last dimension.
 
     ``out[..., i, ..., j] = input[..., i * step + j, ...]``.  Windows that overlap share
-    their elements, so that a write into all of them is an error.
+    their elements, so a write into such a view raises an error.
 
     Parameters
     ----------
@@ -60,14 +60,14 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     dimension
         The dimension of size n; a negative one counts from the end.
     size
-        The number of elements of a window.
+        The number of elements in a window.
     step
-        The distance of the starts of two windows.
+        The distance between the starts of two windows.
 
     Returns
     -------
     Tensor
-        Of shape `(*, (n - size) // step + 1, *, size)`.
+        A tensor of shape `(*, (n - size) // step + 1, *, size)`.
 
     Raises
     ------
