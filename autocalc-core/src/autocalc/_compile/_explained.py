@@ -30,38 +30,40 @@ def explain(
     kernel: Callable[..., Any], *args: Any, **options: Any
 ) -> CallsExplanation: ...
 def explain(kernel: Any, *args: Any, **options: Any) -> Explanation | CallsExplanation:
-    """Explain which kernels run, on which sets, and why.
+    """Explain which kernels a call runs, from which kernel sets, and why.
 
     Parameters
     ----------
     kernel : str or callable
-        A name in the kernel table, such as ``"gemm"``: then every candidate, refusals
-        and the choice are listed, and nothing runs.  A function such as
-        `ac.nn.functional.gelu` or a module: it runs once with the arguments, and each
-        kind of kernel call that it made is explained.  What `ac.compile` returned: then
-        its programs' instructions are explained, and nothing runs.
+        One of three things.  The name of a kernel in the kernel table, such as
+        ``"gemm"``: all candidates, the reasons of refusals and the choice are listed,
+        and nothing runs.  A function such as `ac.nn.functional.gelu`, or a module: it
+        runs once with the arguments, and each kind of kernel call in it is explained.
+        A function that `ac.compile` returned: the instructions of its programs are
+        explained, and nothing runs.
     *args
-        Of a kernel its inputs (tensors, arrays or None), then its attributes; inputs
-        and attributes at the end may be left out.  Of a function or module what it is
-        called with.
+        For a kernel, its inputs (tensors, arrays or None), followed by its attributes;
+        the last ones may be omitted.  For a function or a module, the arguments of its
+        call.
     **options
-        Of a kernel `want`, `shape` and `dtype` of the result; else keyword arguments.
+        For a kernel, `want`, and the `shape` and `dtype` of the result; otherwise
+        keyword arguments of the call.
 
     Returns
     -------
     Explanation or CallsExplanation
-        Print it.
+        The explanation; print it to read it.
 
     Raises
     ------
     ConfigError
-        If there is no kernel of that name, if `kernel` is neither a text nor callable,
-        or if a compiled function has no program yet or is given arguments.
+        If there is no kernel of that name, or `kernel` is neither a string nor
+        callable.  If a compiled function has no program yet, or is given arguments.
 
     Notes
     -----
-    After a run a module's buffers (running statistics) and the random generator are
-    as before.  A function that changes other things has changed them.
+    After the run, the buffers of a module (running statistics) and the random generator
+    are restored.  Other things that the function changes remain changed.
 
     Examples
     --------

@@ -30,58 +30,62 @@ def compile(
     """Return a function that records the kernel calls of `model` and replays them.
 
     The first calls run `model` and record its kernel calls.  As soon as two recordings
-    agree there is a *program*: a flat list of kernel calls, whose temporaries share one
-    arena.  Later calls with arguments of the same shapes and dtypes replay it: no
-    Python of `model` runs.  A whole training step can be compiled (forward, backward,
-    clipping, optimizer), or a function without gradients.
+    agree, they become a *program*: a list of kernel calls, whose temporary arrays share
+    one block of memory.  Later calls with arguments of the same shapes and dtypes
+    replay the program, without running the Python code of `model`.  A whole training
+    step can be compiled (forward, backward, clipping, optimizer), or a function without
+    gradients.
 
-    Parameters, buffers and the state of optimizers are shared with eager code: a
-    replay leaves what the call would have left, so that both can take turns.  Numbers
-    among the arguments are inputs; where slices depend on one, a third recording makes
-    a program that holds for many of its values.  Other Python values that the function
-    looked at (attributes, globals, variables of enclosing functions) are guarded: where
-    one has changed, the function is recorded again.  Random operators draw fresh
-    numbers.
+    Parameters, buffers and the state of optimizers are shared with eager code.  A
+    replay changes them as the ordinary call would, so that both can alternate.  Numbers
+    among the arguments are inputs.  If slices depend on such a number, a third
+    recording makes a program that holds for many of its values.  Other Python values
+    that the function uses (attributes, globals, variables of enclosing functions) are
+    guarded: if one has changed, the function is recorded again.  Random operators draw
+    new numbers in each replay.
 
-    Returned tensors have no history: run `backward` inside.
+    Returned tensors have no gradient history, so call `backward` inside of the
+    function.
 
     Parameters
     ----------
     model
-        A function or a module.  Left out, a decorator is returned.
+        A function or a module.  Without it, a decorator is returned.
     fallback
-        Where a function cannot be replayed, run it eagerly with one warning, in place
-        of an error.
+        True to run a function that cannot be replayed eagerly, with one warning,
+        instead of raising an error.
     check
-        Every so many replays, also run the function eagerly and compare what both
-        leave; 0 never does.
+        The number of replays after which the function is also run eagerly, to compare
+        the results; 0 never does this.
     limit
-        Most bytes of temporaries and gradients that a program may need.  What needs
-        more makes cheap intermediates again before backward reads them, with the same
-        bits; products only where nothing else helps, with a warning.  What does not
-        fit so is refused with the numbers, before it runs.
+        The largest number of bytes for temporaries and gradients of a program.  If a
+        program needs more, cheap intermediate results are computed again before the
+        backward pass reads them, with the same bits.  Matrix products are computed
+        again only if nothing else helps, with a warning.  A program that still needs
+        more is refused with an error that gives the numbers, before it runs.
     off
-        Passes that are left out, by name.
+        The names of passes to leave out.
     exact
-        Leave out the passes that compute in another order: results are then those of
-        eager code bit for bit.  With them they are within the kernels' error budgets.
+        True to leave out the passes that compute in another order.  Results are then
+        equal to those of eager code, bit for bit; otherwise they are within the error
+        budgets of the kernels.
     disable
-        Return `model` itself.
+        True to return `model` itself.
     fullgraph, dynamic, backend, mode, options
-        Accepted so that programs carry over: there is one backend, whose programs are
-        whole.
+        Accepted so that programs for PyTorch run: there is one backend, and a program
+        always contains the whole function.
 
     Returns
     -------
-    A callable with `programs`, a list of what was recorded.
+    A callable whose attribute `programs` is a list of the recorded programs.
 
     Raises
     ------
     ArgumentError
-        If a pass is unknown, or `check` or `limit` is negative.
+        If `off` names an unknown pass, or `check` or `limit` is negative.
     CompileError
-        From a call: if the function reads a value, changes Python values, keeps
-        tensors elsewhere, or does not do the same from call to call.
+        When it is called: if the function reads the value of a tensor, changes Python
+        values, stores tensors elsewhere, or does different things in different calls.
 
     Examples
     --------

@@ -24,7 +24,7 @@ def _check_mode(where: str, mode: Any) -> None:
 
 
 def is_grad_enabled() -> bool:
-    """Return whether operators record in the running context.
+    """Return whether operators are recorded for gradients here.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def _generator(function: Callable[..., Any], mode: bool) -> Callable[..., Any]:
 
 
 class no_grad(_GradMode):
-    """Record nothing: a ``with`` block or a decorator.
+    """Do not record gradients: a ``with`` block or a decorator.
 
     Examples
     --------
@@ -133,7 +133,7 @@ class no_grad(_GradMode):
 
 
 class inference_mode(_GradMode):
-    """Record nothing, as `no_grad`; ``inference_mode(False)`` records.
+    """Do not record gradients, as in `no_grad`; ``inference_mode(False)`` records them.
 
     Examples
     --------
@@ -178,7 +178,7 @@ _inference: ContextVar[bool] = ContextVar("inference", default=False)
 
 
 def is_inference_mode_enabled() -> bool:
-    """Return whether the code runs in an `inference_mode`.
+    """Return whether the code runs inside of `inference_mode`.
 
     Examples
     --------
@@ -191,7 +191,7 @@ def is_inference_mode_enabled() -> bool:
 
 
 class enable_grad(no_grad):
-    """Record inside `no_grad`: a ``with`` block or a decorator.
+    """Record gradients inside of `no_grad`: a ``with`` block or a decorator.
 
     Examples
     --------
@@ -209,7 +209,7 @@ class enable_grad(no_grad):
 
 
 class set_grad_enabled(_GradMode):
-    """Switch recording on or off; as a ``with`` block, until its end.
+    """Switch the recording of gradients on or off, or for a ``with`` block.
 
     Examples
     --------
@@ -239,10 +239,11 @@ class set_grad_enabled(_GradMode):
 
 
 class set_multithreading_enabled:
-    """Say whether the backward pass may use several threads; without effect.
+    """Accept whether the backward pass may use several threads; it has no effect.
 
-    It runs in the thread that calls `backward`; kernels use several threads by
-    themselves, see `set_num_threads`.  Taken as a ``with`` block or as a statement.
+    The backward pass runs in the thread that calls `backward`, and its kernels use
+    several threads, see `set_num_threads`.  The function may be used as a ``with``
+    block or as a statement.
 
     Examples
     --------

@@ -170,9 +170,10 @@ class Partial:
 
 
 def live_node_count() -> int:
-    """Return how many nodes are alive, in all threads.
+    """Return the number of graph nodes that exist, in all threads.
 
-    A training loop that leaks shows here: the count after a step equals that before.
+    It shows whether a training loop leaks memory: after each step, the count should be
+    the same.
 
     Examples
     --------

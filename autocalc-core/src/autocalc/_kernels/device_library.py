@@ -9,53 +9,53 @@ from autocalc._kernels.samples import Array, DType, Shape
 
 
 class DeviceLibrary(Protocol):
-    """The arrays of a device, in the form of NumPy's.
+    """The functions for arrays of a device, which resemble NumPy's arrays.
 
     An array has ``shape``, ``strides`` in bytes, ``ndim``, ``size``, ``flags`` with
     ``c_contiguous``, ``reshape``, ``transpose``, ``view(dtype)`` and basic indexing,
-    all of which give views; assigning to ``a[...]`` converts and copies.  Kernels of
-    the device get such arrays; numbers of a call that have no dimensions may be arrays
-    of NumPy.  Work may be asynchronous: `to_host` and `synchronize` wait, and raise
-    what kernels found wrong since the last time.
+    all of which return views.  Assigning to ``a[...]`` converts and copies.  Kernels of
+    the device receive such arrays; 0-d numbers of a call may be NumPy arrays.  Work may
+    be asynchronous: `to_host` and `synchronize` wait for it, and raise the errors that
+    kernels have found since the last time.
 
     Attributes
     ----------
     xp
-        The namespace of references: NumPy's functions on the device's arrays, and the
-        few more of AutoCalc's own namespace for NumPy.
+        The namespace for reference kernels: NumPy's functions for arrays of the device,
+        and the additional functions of AutoCalc's own namespace for NumPy.
     """
 
     xp: Any
 
     def count(self) -> int:
-        """Return how many such devices this machine has."""
+        """Return the number of such devices in this machine."""
 
     def empty(self, shape: Shape, dtype: DType, /) -> Array:
-        """Return a new C-contiguous array, its values undefined."""
+        """Return a new C-contiguous array, whose elements are undefined."""
 
     def from_host(self, array: Array, /) -> Array:
-        """Return a copy of an array of NumPy, C-contiguous."""
+        """Return a C-contiguous copy of a NumPy array on the device."""
 
     def to_host(self, array: Array, /) -> Array:
-        """Return a copy as an array of NumPy, when all work on it is done."""
+        """Return a copy as a NumPy array, after all work on the array is done."""
 
     def strided(self, array: Array, shape: Shape, strides: Shape, offset: int) -> Array:
-        """Return a view `offset` bytes after the first element, strides in bytes."""
+        """Return a view that begins at byte `offset`, with strides in bytes."""
 
     def address(self, array: Array, /) -> int:
         """Return the address of the first element in the device's memory."""
 
     def may_share_memory(self, a: Array, b: Array, /) -> bool:
-        """Return whether writing one of two arrays may change the other."""
+        """Return whether a write into one of two arrays may change the other."""
 
     def pin(self, array: Array, /) -> Array:
-        """Return a copy in host memory from which the device copies fastest."""
+        """Return a copy in pinned host memory, for the fastest copies to the device."""
 
     def is_pinned(self, array: Array, /) -> bool:
-        """Return whether an array of NumPy is in such memory."""
+        """Return whether a NumPy array is in pinned memory, see `pin`."""
 
     def synchronize(self) -> None:
-        """Wait until all work is done."""
+        """Wait until all work on the device is done."""
 
     def stats(self) -> dict[str, int]:
         """Return the counters of the device's memory."""

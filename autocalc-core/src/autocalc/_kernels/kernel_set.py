@@ -23,23 +23,24 @@ Function = Callable[..., None]
 
 
 class DispatchKey(NamedTuple):
-    """The key of a decision.
+    """The properties of a call on which the choice of its kernel depends.
 
     Attributes
     ----------
     kernel
         The kernel's name.
     dtypes
-        One entry for each operand in signature order, outputs first: its dtype, None
-        where it is absent or not wanted; a list counts by its first array.
+        One entry for each operand in the order of the signature, outputs first: its
+        dtype, or None if it is absent or not wanted.  A list counts by its first array.
     attributes
-        The call's attributes by position.
+        The attributes of the call, by position.
     accumulate
-        Bit i set: output i is added into.
+        Bit i is set if the result is added to output i.
     shapes, strides
-        Like `dtypes`, for kernels whose spec has the key ``"shapes"``, else None.
+        One entry for each operand, as in `dtypes`, if the spec of the kernel has the
+        key ``"shapes"``; otherwise None.
     device
-        The device of the operands: ``"cpu"``, or the name that a kernel set gave.
+        The device of the operands: ``"cpu"``, or the name that a kernel set declares.
 
     Examples
     --------
@@ -68,37 +69,41 @@ Describe = Callable[[DispatchKey], "str | None"]
 
 @dataclass(frozen=True)
 class KernelImpl:
-    """One kernel of a set, with more to say than a bare function.
+    """One kernel of a set, with more properties than a bare function has.
 
     Parameters
     ----------
     function
-        ``fn(*outputs, *inputs, *attributes) -> None``, all by position.
+        A function ``fn(*outputs, *inputs, *attributes) -> None``, with positional
+        arguments.
     native
-        The C form (`autocalc_kernel.h`) as a capsule, for native replay.
+        The C form (`autocalc_kernel.h`) as a capsule, for replay without Python.
     supports
-        ``supports(key) -> None`` accepts; a string is the reason of a refusal.
+        A function ``supports(key)`` that returns None to accept a call, or a string
+        with the reason of a refusal.
     rank
-        Overrides the set's rank for this kernel.
+        The rank of this kernel, instead of the rank of the set.
     exception
-        One of the spec's `exceptions`: the error budget that this kernel keeps in
-        place of the spec's own.
+        The name of one of the spec's `exceptions`: an error budget that this kernel
+        keeps, instead of the budget of the spec.
     channels_last
-        For a spec that prefers channels-last: ``channels_last(key)`` says whether
-        this call is faster with images stored so.  It then gets them so, whatever the
-        caller has, and gives its results so.
+        A function ``channels_last(key)`` for a spec that prefers channels-last images.
+        It returns True if the call is faster with images in this layout.  The kernel
+        then receives and returns channels-last images, regardless of the caller's
+        layout.
     transposed_weight
         A function for kernels of `linear` and `gemm`. ``transposed_weight(key)`` is
         True if a call would be faster with its second operand transposed; the rows of
         that operand run along the axis of the sums. Compiled programs then keep a
         transposed copy of a weight that they do not write.
     halves
-        Whether the kernel reads and writes float16 or bfloat16 itself, computes in
-        float32 and rounds each result once; `supports` says which calls it takes.
-        Other kernels are given float32.
+        True if the kernel itself reads and writes float16 or bfloat16, computes in
+        float32 and rounds each result once; `supports` decides which calls it accepts.
+        Other kernels receive float32.
     describe
-        ``describe(key)`` of a call that is accepted: in which of several ways the
-        kernel will run it, for `autocalc.kernels.explain` to print, or None.
+        A function ``describe(key)`` that returns a text for an accepted call, or None.
+        The text says which of several algorithms the kernel will use;
+        `autocalc.kernels.explain` prints it.
 
     Examples
     --------
@@ -125,34 +130,37 @@ class KernelImpl:
 
 
 class Allocator(Protocol):
-    """Memory for results; the first usable set that has one provides it."""
+    """An allocator of memory for results, which a kernel set can provide.
+
+    The first usable kernel set that has an allocator provides it.
+    """
 
     def empty(self, shape: Shape, dtype: DType, /) -> Array:
-        """Return a new C-contiguous array, its values undefined."""
+        """Return a new C-contiguous array, whose elements are undefined."""
 
     def stats(self) -> dict[str, int]:
-        """Return the counters shown by `ac.memory.stats()`."""
+        """Return the counters that `ac.memory.stats()` shows."""
 
     def trim(self) -> None:
-        """Return cached memory to the system."""
+        """Return the cached memory to the operating system."""
 
 
 class PoolTimes(NamedTuple):
-    """The activity of a pool's threads in a stretch of time, in nanoseconds.
+    """The times of the threads of a pool in a span of time, in nanoseconds.
 
     Attributes
     ----------
     start, stop
-        The limits of the time span, in nanoseconds of `time.perf_counter_ns`.
+        The begin and the end of the span, in nanoseconds of `time.perf_counter_ns`.
     waited
-        The time that threads waited for each other. A job that n threads share for the
-        time t adds n * t, less the time that they worked.
+        The time in which threads waited for each other. A job that n threads share for
+        the time t adds n * t, minus the time in which they worked.
     helped
-        The work of all threads in jobs, beyond the time that the jobs took. A job that
-        takes t subtracts t; the value is 0 if one thread does all.
+        The work of all threads in jobs, minus the duration of these jobs. The value is
+        0 if one thread does all the work.
     phases
-        The time of each phase of the kernels, by name, summed over threads; empty if no
-        phase is known.
+        The time of each phase of the kernels, by name, summed over threads; empty if
+        the phases are not known.
 
     Examples
     --------
@@ -170,14 +178,14 @@ class PoolTimes(NamedTuple):
 
 
 class PoolClock(Protocol):
-    """Measures the threads of a kernel set's pool: waiting times and phases.
+    """A clock that measures waiting times and phases of a kernel set's threads.
 
-    A profile takes a reading before each call of a kernel and one after it, and asks
-    for the differences when it is over.
+    A profile takes a reading before and after each call of a kernel, and asks for the
+    differences when it has ended.
     """
 
     def measure(self, on: bool, /) -> None:
-        """Measure from now on, or no longer."""
+        """Start or stop to measure."""
 
     def now(self) -> Any:
         """Return a reading: the time and all counters, as one small object.
@@ -186,7 +194,7 @@ class PoolClock(Protocol):
         """
 
     def between(self, begin: Any, end: Any, /) -> PoolTimes:
-        """Return the measurements between two readings."""
+        """Return the measured times between two readings."""
 
 
 @runtime_checkable
@@ -275,10 +283,10 @@ class ChainStep(NamedTuple):
     kernel
         The name of the kernel.
     operands
-        The number of a value for each operand in signature order, the output first;
-        None where it is absent.
+        The number of the value of each operand, in the order of the signature, the
+        output first; None for an absent operand.
     attributes
-        The attributes of the kernel's call.
+        The attributes of the call.
 
     Examples
     --------
@@ -293,22 +301,22 @@ class ChainStep(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """Elementwise kernels of one set that could run in one pass over memory.
+    """Elementwise kernels of one set that can run in one pass over memory.
 
-    Values are numbered: first the outputs, then the inputs, then what only the chain
-    sees.  Each is written by one step at most; an output may share the memory of an
-    input that no later step reads.
+    The values are numbered: first the outputs, then the inputs, then the intermediate
+    values.  Each value is written by at most one step.  An output may share the memory
+    of an input that no later step reads.
 
     Attributes
     ----------
     shape
-        The shape of all arrays. Inputs that are repeated have strides of 0.
+        The shape of all arrays. An input that is broadcast has strides of 0.
     outputs, inputs
-        How many there are.
+        The numbers of outputs and of inputs.
     dtypes
         The dtype of each value.
     steps
-        In the order in which they run.
+        The steps, in the order in which they run.
 
     Examples
     --------
@@ -328,10 +336,10 @@ class Chain(NamedTuple):
 
 
 class FusedKernel(NamedTuple):
-    """A chain as one kernel: ``function(outputs, inputs, *attributes)``, of two lists.
+    """A chain as one kernel: ``function(outputs, inputs, *attributes)``.
 
-    It gives the same bits as the kernels of its steps one after another.  `native` is
-    its C form as a capsule, None if it has none.
+    `outputs` and `inputs` are lists.  The result has the same bits as if the kernels of
+    the steps ran one after another.  `native` is its C form as a capsule, or None.
 
     Examples
     --------
@@ -357,37 +365,40 @@ Fuse = Callable[[Chain], "FusedKernel | None"]
 
 @dataclass(frozen=True)
 class KernelSet:
-    """A named bundle of kernels for one machine feature level.
+    """A named set of kernels for one level of CPU features.
 
     Parameters
     ----------
     name, family
-        ``"simd-avx2"`` of the family ``"simd"``.
+        The name, such as ``"simd-avx2"``, and the family, such as ``"simd"``.
     load
-        ``load() -> {kernel name: function or KernelImpl}``, called on first use and
-        only where the CPU has all of `requires` (names as in ``archspec``).  A
-        `PluginError` says that the set cannot run here, for want of a library say:
-        its text becomes the reason of a refusal, without a warning.
+        A function ``load() -> {kernel name: function or KernelImpl}``.  It is called on
+        first use, and only if the CPU has all features of `requires`
+        (by the names of ``archspec``).  A `PluginError` means that the set cannot run
+        here, for example because a library is missing; its text becomes the reason of a
+        refusal, without a warning.
     api
-        `KERNEL_API_VERSION` of the contract that the set was written for.
+        The `KERNEL_API_VERSION` for which the set was written.
     rank
-        Higher wins; the reference is 0, BLAS 100, SIMD 200 to 300.
+        The rank: the set with the highest rank runs.  The reference has 0, BLAS 100,
+        and SIMD 200 to 300.
     device
-        Whose arrays the kernels take: ``"cpu"``, or a name of the set's own such as
-        ``"cuda"``, on which tensors are then put with ``.to("cuda")``.
+        The device whose arrays the kernels accept: ``"cpu"``, or a name that the set
+        defines, such as ``"cuda"``.  Tensors are moved to it with ``.to("cuda")``.
     decomposes
-        Whether composites that the set lacks run as its primitives, where it has their
-        lead.  False for a set that adds to another: its calls alone are its own.
+        True to run composite kernels that the set lacks as its own primitive kernels,
+        if it has the most important one.  False for a set that complements another one:
+        only its own kernels run on it.
     determinism
-        None, ``"run"`` (same bits in each run) or ``"threads"`` (also for any number
-        of threads).
+        None, ``"run"`` if each run gives the same bits, or ``"threads"`` if this is
+        also true for any number of threads.
     precision
-        For a set whose products of float32 are less exact than float32: ``"high"`` or
-        ``"medium"``. Its kernels run once `ac.set_float32_matmul_precision` was called
-        with this value. "medium" also allows what "high" allows.
+        ``"high"`` or ``"medium"`` for a set whose float32 products are less precise
+        than float32. Its kernels run only after `ac.set_float32_matmul_precision` was
+        called with this value; "medium" also allows a set with "high".
     allocator
-        Makes the set's allocator when it is first needed; without one AutoCalc's engine
-        allocates.
+        A function that makes the allocator of the set when it is first needed; without
+        it, AutoCalc's engine allocates.
     pool_clock
         For a set with threads of its own: a function that returns the clock of its
         threads, called when a clock is first needed. The profiler reads from the clock
@@ -395,23 +406,26 @@ class KernelSet:
         clock also has ``record_jobs``, ``job_records`` and ``hand_off_ns``, ``autocalc
         bench scaling`` predicts the gain of more threads.
     fuser
-        Gives, when it is first needed, what makes one kernel of a chain of the set's
-        elementwise kernels; without it each of them is a call of its own.
+        A function that returns, when it is first needed, an object that turns a chain
+        of elementwise kernels of the set into one kernel.  Without it, each kernel is
+        called separately.
     set_num_threads
         For a set with threads of its own: a function that is called with the thread
         budget when the set is loaded, and whenever the budget changes.
     info
-        More lines for ``autocalc kernels``: libraries, versions, threads.
+        Additional lines for the command ``autocalc kernels``: libraries, versions,
+        threads.
     flushes_subnormals
-        Whether numbers too small for a full significand count as 0, as on devices whose
-        compilers do so.  The conformance kit then takes them as 0.
+        True if subnormal numbers may be treated as 0, as on devices whose compilers do
+        so.  The conformance kit then expects 0.
     device_library
-        Gives, when it is first needed, the arrays of a device other than the CPU.
-        References run on them for the kernels that the set lacks.
+        A function that returns, when it is first needed, the functions for arrays of
+        another device than the CPU.  Reference kernels run with them if the set lacks a
+        kernel.
     strided_outputs
-        Whether kernels write outputs by their strides, as in ``b[:, ::2].relu_()``.
-        With False each output is contiguous: where the caller's is not, the kernel
-        writes temporary memory, and AutoCalc copies the result.
+        True if kernels can write outputs with any strides, as in ``b[:, ::2].relu_()``.
+        If False, each output is contiguous: for another output of the caller, the
+        kernel writes temporary memory, and AutoCalc copies the result.
 
     Examples
     --------

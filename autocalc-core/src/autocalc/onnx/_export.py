@@ -33,40 +33,43 @@ def export(
     """Write a model as an ONNX file.
 
     The model is called once, in evaluation mode and without gradients, and its kernel
-    calls become the nodes of the graph: what Python decides on the way is decided for
-    good.  Tensors among the arguments become inputs, tensors of the result outputs;
-    parameters and buffers keep the names that they have in the `state_dict`.
+    calls become the nodes of the graph.  Decisions that Python makes during this call,
+    such as `if` and loops, are fixed in the graph.  Tensors among the arguments become
+    inputs, and tensors of the result become outputs.  Parameters and buffers keep the
+    names that they have in the `state_dict`.
 
     Parameters
     ----------
     model
-        A module, or a function of tensors.
+        A module, or a function that takes tensors.
     args
-        The arguments of the call: a tuple, or the only one.  Their shapes and dtypes
-        are those of the inputs.
+        The arguments of the call: a tuple, or a single argument.  Their shapes and
+        dtypes become those of the inputs.
     f
-        The path of the file, which is replaced.
+        The path of the file; an existing file is replaced.
     kwargs
         Keyword arguments of the call.
     input_names, output_names
-        Names of the inputs and outputs; by default those of the model's parameters, and
-        ``output`` or ``output_0``, ``output_1`` and so on.
+        The names of the inputs and the outputs.  By default, inputs have the names of
+        the model's parameters, and outputs are ``output`` or ``output_0``, ``output_1``
+        and so on.
     dynamic_axes
-        The dimensions that may have another size, as ``{"x": {0: "batch"}}`` or ``{"x":
-        [0]}``. One size can be free, in any number of inputs and dimensions. The model
-        is then recorded with three sizes of 2 and more.
+        The dimensions whose size may differ, as ``{"x": {0: "batch"}}`` or
+        ``{"x": [0]}``. Only one size can be free, in any number of inputs and
+        dimensions. The model is then recorded three times, with different sizes of 2 or
+        more.
 
     Raises
     ------
     OnnxError
-        If the package onnx is missing; if ONNX has no operator for something that the
-        model does, all of which are listed; if the model reads a value, or changes its
-        parameters or buffers.
+        If the package onnx is missing; if the model uses operations that ONNX does not
+        have.  The message lists all of these.  If the model reads the value of a
+        tensor, or changes its parameters or buffers.
     ArgumentError
-        If the names do not fit, if the model returns no tensor, or if the file cannot
+        If the names do not fit, the model does not return a tensor, or the file cannot
         be written.
     DTypeError
-        If `model` cannot be called, or `args` holds no tensor.
+        If `model` is not callable, or `args` does not contain a tensor.
 
     Examples
     --------

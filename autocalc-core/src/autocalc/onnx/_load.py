@@ -38,24 +38,25 @@ def load(f: str | os.PathLike[str], *, trainable: bool = False) -> OnnxModule:
     f
         The path of the file.
     trainable
-        Whether the parameters require gradients.  In a file that `export` wrote these
-        are the parameters of the model; in another one, all floating-point constants of
-        one dimension or more.
+        True if the parameters shall require gradients.  In a file that `export` wrote,
+        these are the parameters of the model; in another file, all floating-point
+        constants with at least one dimension.
 
     Returns
     -------
     OnnxModule
-        A module, called with the graph's inputs.
+        A module that is called with the inputs of the graph.
 
     Raises
     ------
     OnnxError
         If the package onnx is missing; if the graph has operators that AutoCalc does
-        not run, all of which are listed; if its operators are older than version 13.
+        not support, all of which the message lists; if the version of its operators is
+        below 13.
     CheckpointError
-        If the file is not there or no ONNX file.
+        If the file does not exist or is not an ONNX file.
     DTypeError
-        If `f` is no path, or an array has a dtype that AutoCalc does not have.
+        If `f` is not a path, or an array has a dtype that AutoCalc does not have.
 
     Examples
     --------

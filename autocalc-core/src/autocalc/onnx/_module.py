@@ -32,10 +32,11 @@ class _Part(Module):
 
 
 class OnnxModule(Module):
-    """A module that runs an ONNX graph, node by node; `ac.onnx.load` makes it.
+    """A module that runs an ONNX graph, node by node; `ac.onnx.load` returns it.
 
-    Called with the graph's inputs, by position or by name, it returns the output, or a
-    tuple of several.  Its parameters and buffers bear the names of the file.
+    It is called with the inputs of the graph, by position or by name.  It returns the
+    output, or a tuple of several outputs.  Its parameters and buffers have the names
+    that they have in the file.
 
     Attributes
     ----------
@@ -45,9 +46,10 @@ class OnnxModule(Module):
     Raises
     ------
     ArgumentError
-        From a call: if inputs are missing, or there are too many.
+        When it is called: if inputs are missing, or there are too many.
     DTypeError
-        From a call: if an input is no tensor, or has another dtype than the graph says.
+        When it is called: if an input is not a tensor, or has another dtype than the
+        graph requires.
 
     Examples
     --------

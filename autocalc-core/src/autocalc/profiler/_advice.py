@@ -16,7 +16,7 @@ MUCH_PYTHON = 0.1
 
 
 class Saving(NamedTuple):
-    """A remedy: what to do, how many seconds of a step it saves, and why.
+    """One suggestion: what to do, how many seconds of a step it saves, and why.
 
     Examples
     --------
@@ -32,12 +32,12 @@ class Saving(NamedTuple):
 
 
 class Advice:
-    """A piece of advice, in words by `str`.
+    """Suggestions how to make a program faster; `str` returns them as text.
 
     Attributes
     ----------
     savings
-        The time that each remedy would save, the largest first.
+        The suggestions with the time that each would save, the largest first.
     notes
         Further remarks, each a sentence.
 

@@ -45,17 +45,17 @@ SECONDS, TURN = 0.06, 0.002
 
 
 class Peaks(NamedTuple):
-    """The peaks of this CPU on a number of threads.
+    """The peak performance of this CPU for a number of threads.
 
     Attributes
     ----------
     cpu, threads
-        Whose peaks they are.
+        The name of the CPU and the number of threads.
     flops
-        Floating-point operations a second by dtype; bfloat16 is there where the CPU
-        multiplies it faster than float32.
+        The floating-point operations in a second, by dtype; bfloat16 is included if the
+        CPU multiplies it faster than float32.
     bandwidth
-        Pairs of bytes that a call moves, and bytes a second.
+        Pairs of the number of bytes that a call moves, and the bytes in a second.
     packages
         The kernel packages that were measured.
 
@@ -74,20 +74,20 @@ class Peaks(NamedTuple):
     packages: dict[str, str]
 
     def flops_of(self, dtype: str) -> float:
-        """Return the arithmetic peak of a dtype; unknown dtypes have float32's."""
+        """Return the peak FLOPs a second of a dtype; by default those of float32."""
         return self.flops.get(dtype, self.flops["float32"])
 
     def bandwidth_of(self, nbytes: float) -> float:
-        """Return the highest bandwidth of calls that move as many bytes.
+        """Return the peak bandwidth, in bytes a second, of calls that move `nbytes`.
 
-        It is that of the next smaller size which was measured, or of a larger one.
+        It is that of the next smaller size that was measured, or of a larger one.
         """
         larger = [rate for size, rate in self.bandwidth if size > nbytes]
         at = max(0, len(self.bandwidth) - len(larger) - 1)
         return max(rate for _, rate in self.bandwidth[at:])
 
     def seconds(self, flops: float, nbytes: float, dtype: str) -> float:
-        """Return the least time for an amount of work: the roof."""
+        """Return the shortest possible time for an amount of work: the roof."""
         arithmetic = flops / self.flops_of(dtype)
         return max(arithmetic, nbytes / self.bandwidth_of(nbytes) if nbytes else 0.0)
 
@@ -111,11 +111,12 @@ _known: dict[int, Peaks] = {}
 
 
 def measure_peaks(*, quiet: bool = False) -> Peaks:
-    """Measure the peaks of this machine for the current thread budget; keep the result.
+    """Measure the peak performance of this machine and store the result.
 
-    It takes about five seconds, with a message on standard error.  Close other programs
-    first.  The peaks are kept in the user's cache folder, for this CPU, this number of
-    threads and the installed kernel packages; profiles find them there.
+    It is measured for the current number of threads.  It takes about five seconds and
+    prints a message on standard error.  Close other programs first.  The result is
+    stored in the user's cache folder, for this CPU, this number of threads and the
+    installed kernel packages, where profiles find it.
 
     Parameters
     ----------
@@ -125,7 +126,7 @@ def measure_peaks(*, quiet: bool = False) -> Peaks:
     Returns
     -------
     Peaks
-        Operations and bytes a second.
+        The operations and the bytes in a second.
 
     Raises
     ------
@@ -154,7 +155,7 @@ def measure_peaks(*, quiet: bool = False) -> Peaks:
 
 
 def peaks() -> Peaks | None:
-    """Return the peaks measured for this thread budget, or None.
+    """Return the peaks that were measured for this number of threads, or None.
 
     Examples
     --------

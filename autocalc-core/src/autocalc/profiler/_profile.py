@@ -40,40 +40,40 @@ _running: list[profile] = []
 class profile:
     """Time kernels, operators and modules in a ``with`` block.
 
-    Only the block's own thread is recorded: eager calls, and compiled programs
-    instruction by instruction.  Call `step` at the end of each step; without it a step
-    ends with an optimizer's, or with a compiled call that updates parameters; without
-    any, the block is one step.  The block costs some microseconds for each kernel, and
-    nothing after it.
+    Only the thread of the block is recorded: its eager calls, and compiled programs,
+    instruction by instruction.  Call `step` at the end of each step.  Without `step`, a
+    step ends with each step of an optimizer, and with each compiled call that updates
+    parameters; without these, the whole block is one step.  In the block, each kernel
+    takes some microseconds longer; after the block, nothing does.
 
     Parameters
     ----------
     warmup
-        Steps at the beginning that do not count, if more come: in the first one kernels
-        are chosen.
+        The number of steps at the beginning that do not count, if more steps follow. In
+        the first step, kernels are chosen.
     steps
-        The number of steps to record; None for no end.
+        The number of steps to record; None for no limit.
     max_events
-        The number of calls to record at most, to save memory.
+        The largest number of calls to record, which limits the memory.
     activities, record_shapes, profile_memory, with_stack, with_flops, with_modules
-        Without effect, so that programs for PyTorch run: shapes, flops and modules are
-        recorded always, of whatever runs.
+        Accepted so that programs for PyTorch run; they have no effect.  Shapes, FLOPs
+        and modules are always recorded.
 
     Attributes
     ----------
     steps
         The seconds of each step that counts.
     is_full
-        Whether it stopped to record because of `max_events`.
+        Whether the recording has stopped because `max_events` was reached.
 
     Raises
     ------
     ArgumentError
         If a number is too small.
     DTypeError
-        If it is no integer.
+        If a number is not an integer.
     ConfigError
-        If another profile runs, or `ac.compile` records.
+        If another profile is running, or `ac.compile` is recording.
 
     Examples
     --------
@@ -179,7 +179,7 @@ class profile:
         Raises
         ------
         ConfigError
-            If the profile does not run.
+            If the profile is not running.
         """
         if self not in _running or self._recording is None:
             message = "profile.step: the profile does not run; call it in its block."
@@ -206,15 +206,15 @@ class profile:
         Parameters
         ----------
         by
-            ``"kernel"``, ``"operator"`` (forward, backward and optimizers apart) or
-            ``"module"`` (forward and backward together).
+            The kind of the rows: ``"kernel"``, ``"operator"`` (forward, backward and
+            optimizers are separate), or ``"module"`` (forward and backward together).
         limit
-            Rows that are shown; None for all.
+            The number of rows to show; None for all.
 
         Raises
         ------
         ArgumentError
-            If `by` is none of these, or `limit` is less than 1.
+            If `by` is not one of these words, or `limit` is less than 1.
         ConfigError
             If the profile has not ended.
         """
@@ -252,10 +252,11 @@ class profile:
         return [note]
 
     def advice(self) -> Advice:
-        """Return remedies, the largest saving first.
+        """Return suggestions how to make the program faster, the largest saving first.
 
-        Each kernel is ranked by the time that it would save at this machine's roof,
-        which needs `measure_peaks`; Python around the kernels is among them.
+        A suggestion for a kernel is ranked by the time that the kernel would save if it
+        reached the peak performance of this machine, which `measure_peaks` measures.
+        The Python code around the kernels is ranked, too.
 
         Raises
         ------
@@ -273,33 +274,33 @@ class profile:
         Parameters
         ----------
         path
-            The file, JSON.
+            The JSON file to write.
 
         Raises
         ------
         DTypeError
-            If it is no path.
+            If `path` is not a path.
         ConfigError
             If the profile has not ended.
         """
         write_trace(self._ended, self._start, _path("chrome_trace", path))
 
     def html(self, path: str | os.PathLike[str], *, title: str = "Profile") -> None:
-        """Write a page with everything: steps, advice, roofline, tables.
+        """Write an HTML page with the steps, the advice, the roofline and the tables.
 
-        It refers to nothing outside, so that it can be kept and sent.
+        The page does not refer to other files, so that it can be stored and sent.
 
         Parameters
         ----------
         path
-            The path of the file.
+            The path of the file to write.
         title
-            The title on top.
+            The title of the page.
 
         Raises
         ------
         DTypeError
-            If `path` is no path, or `title` no text.
+            If `path` is not a path, or `title` is not a string.
         ConfigError
             If the profile has not ended.
         """
@@ -313,19 +314,19 @@ class profile:
         where.write_text(text, encoding="utf-8")
 
     def roofline(self, path: str | os.PathLike[str]) -> None:
-        """Draw the kernels under this machine's roof.
+        """Draw the kernels in a roofline plot of this machine.
 
         Parameters
         ----------
         path
-            The file: .svg, or with matplotlib .png, .pdf.
+            The file to write: .svg, or, with matplotlib, .png or .pdf.
 
         Raises
         ------
         DTypeError
             If it is no path.
         PluginError
-            If its format needs matplotlib, or is unknown.
+            If the format needs matplotlib, or is unknown.
         ConfigError
             If the profile has not ended.
         """
@@ -336,7 +337,7 @@ class profile:
 def step() -> None:
     """Mark the end of a step for the running profile, if there is one.
 
-    For programs that ``autocalc profile`` runs.
+    It is for programs that the command ``autocalc profile`` runs.
 
     Examples
     --------

@@ -10,7 +10,7 @@ from autocalc._tensor.checks import check_type
 
 
 class ProfilerActivity(Enum):
-    """Where PyTorch's profiler looks; here, at kernels, wherever they run.
+    """What PyTorch's profiler records; AutoCalc's profiler always records kernels.
 
     Examples
     --------
@@ -30,12 +30,12 @@ class ProfilerActivity(Enum):
 class record_function(ContextDecorator):
     """A named block or function of PyTorch's profiler; it has no effect.
 
-    `profile` names operators and modules by itself.
+    AutoCalc's `profile` names operators and modules without it.
 
     Parameters
     ----------
     name, args
-        The name of the block, and a text about it.
+        The name of the block, and a text that describes it.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class record_function(ContextDecorator):
 
 
 def kineto_available() -> bool:
-    """Return False: the library that PyTorch's profiler records with is not there.
+    """Return False: AutoCalc does not use the library of PyTorch's profiler.
 
     Examples
     --------

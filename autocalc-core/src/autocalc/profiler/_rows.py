@@ -19,37 +19,40 @@ NO_KERNEL, OUTSIDE = "(no kernel)", "(outside of modules)"
 
 @dataclass(slots=True)
 class Row:
-    """One row, of all steps together.
+    """One row of a table, with the sums over all steps.
 
     Attributes
     ----------
     name, chosen
-        The name of the row, and the kernel sets that ran it.
+        The name of the row, and the kernel sets that ran its kernels.
     calls
         The number of kernel calls.
     total, self_time, python
-        Seconds.  Of a kernel `total` includes kernels that it calls; of an operator,
-        the Python around its kernels; of a module, that and the modules within.
-        `self_time` is that of its own kernels, `python` what ran in front of them.
+        Times in seconds.  For a kernel, `total` includes the kernels that it calls; for
+        an operator, it includes the Python code around its kernels; for a module, it
+        also includes the modules inside.  `self_time` is the time of its own kernels,
+        and `python` the time of the Python code before them.
     share
         The share of `self_time` and `python` in the time of the steps; the shares of
         all rows add up to 1.
     gflops, gbs, intensity
-        Operations and bytes a second while its kernels ran, in 10^9, and operations for
-        each byte, by the kernels' specs.
+        While its kernels ran: operations in a second (in 10^9), bytes in a second
+        (in 10^9), and operations for each byte, as computed by the kernels' specs.
     roof
-        The share of what this machine could do; None without its peaks.
+        The share of this machine's peak performance that was reached; None if the peaks
+        were not measured.
     waiting
-        The share of the threads' time, while its kernels ran, in which threads that had
-        a part in one waited for the others; None where that is not known.
+        The share of time in which threads waited for others that worked on the same
+        kernel; None if it is not known.
     phases
-        How the time that threads worked divides into phases, by name: ``"pack"``,
-        ``"compute"``, ``"epilogue"``.  What has no phase is missing to 1.  Empty where
-        kernels do not tell.
+        The shares of the working time that the threads spent in each phase, by name:
+        ``"pack"``, ``"compute"`` and ``"epilogue"``.  They add up to less than 1 if
+        there are other phases.  Empty if the kernels do not report phases.
     bound
-        The limit: ``"memory"`` or ``"compute"``; "" if it is not known.
+        The limit of the kernels: ``"memory"`` or ``"compute"``; "" if it is not known.
     saved
-        Seconds that running at the roof would save; None without the peaks.
+        The seconds that would be saved at the peak performance; None if the peaks were
+        not measured.
 
     Examples
     --------

@@ -48,16 +48,16 @@ LIMIT = 20
 
 
 class Table:
-    """A table of a profile: text by `str`, for terminals by rich, HTML in notebooks.
+    """A table of a profile: text by `str`, HTML in notebooks.
 
-    Times and calls are per step.
+    Times and numbers of calls in the text are those of one step.
 
     Attributes
     ----------
     by
-        ``"kernel"``, ``"operator"`` or ``"module"``.
+        The kind of the rows: ``"kernel"``, ``"operator"`` or ``"module"``.
     rows
-        All of them, those that take the most first; of all steps together.
+        All rows, those with the largest times first; sums over all steps.
     steps
         The number of steps.
 

@@ -31,19 +31,21 @@ def assert_close(
     actual, expected
         Tensors, arrays or numbers, or sequences and mappings of these.
     rtol, atol
-        Give both or none; by default 1.3e-6 and 1e-5 for float32, 1e-7 and 1e-7 for
-        float64, 0 for integers and booleans.
+        The relative and the absolute tolerance: give both or neither.  The defaults are
+        1.3e-6 and 1e-5 for float32, 1e-7 and 1e-7 for float64, and 0 for integers and
+        booleans.
     equal_nan
-        Whether NaN equals NaN.
+        True to treat NaN as equal to NaN.
     check_dtype
-        Whether dtypes must agree (of tensors and arrays).
+        True to also compare the dtypes of tensors and arrays.
     msg
-        A text to put first in the error message.
+        A text that is put at the beginning of the error message.
 
     Raises
     ------
     AssertionError
-        Saying how many elements differ, by how much, and where most.
+        If they differ; the message gives the number of wrong elements and the largest
+        difference with its position.
 
     Examples
     --------

@@ -33,43 +33,45 @@ def compare_kernels(
 ) -> Comparison:
     """Run kernels of all installed sets on the same operands and measure their errors.
 
-    What is right is the reference in float64 for float32, and in long double for
-    float64.  The error of an element is ``|result - right| / ulp(right)``, where the
-    ULP is the distance of neighbouring numbers of the kernel's dtype.  A result is
-    wrong if it is off by more than the kernel's error budget, an integer if it differs.
-    Operands are between guard bytes, once contiguous and once not, so that a kernel
-    which reads strides wrongly or writes outside its operands is named.  A kernel that
-    crashes takes the process along: see ``pytest --pyargs
-    autocalc.testing.conformance``.
+    The correct result is that of the reference kernels, computed in float64 for float32
+    and in long double for float64.  The error of an element is
+    ``|result - right| / ulp(right)``, where one ULP is the distance between
+    neighbouring numbers of the kernel's dtype.  A floating-point result is wrong if its
+    error is larger than the kernel's error budget, and an integer result if it differs.
+
+    Operands are stored between guard bytes, once contiguously and once not, which finds
+    kernels that read strides wrongly or write outside of their operands.  A kernel that
+    crashes ends the process; ``pytest --pyargs autocalc.testing.conformance`` runs each
+    kernel in a process of its own.
 
     Parameters
     ----------
     *kernels
-        Names in the kernel table; without them all, which takes minutes.
+        The names of kernels in the kernel table; by default all, which takes minutes.
     sets
-        Kernel sets or families; by default all that run here.
+        The names of kernel sets or families; by default all that run on this machine.
     dtypes
-        By default all that the kernel has.
+        The dtypes to test; by default all that the kernel supports.
     samples
-        How many of the small samples of a kernel and dtype, taken from all over the
-        list; or their labels; or None for all.
+        The number of small samples for each kernel and dtype, spread over the list of
+        samples; or their labels; or None for all.
     layouts
-        The layouts of operands: for each run a list of words for the first output
-        and input, the second input and so on, by turns; the words are contiguous,
-        offset, strided, padded, transposed, channels-last.
+        The memory layouts of the operands.  Each run has a list of words, for the
+        outputs and the first input, the second input and so on, in rotation.  The words
+        are contiguous, offset, strided, padded, transposed and channels-last.
 
     Returns
     -------
     Comparison
-        Print it for a table; ``failures`` are the calls that miss their budget and
-        ``save`` writes a script that runs the worst ones again.
+        The errors.  Print it for a table; ``failures`` are the calls that exceed their
+        budget, and ``save`` writes a script that repeats the worst calls.
 
     Raises
     ------
     ConfigError
-        If there is no such kernel or set.
+        If there is no such kernel or kernel set.
     ArgumentError
-        If `samples` or `layouts` make no sense, or no sample has such a label.
+        If `samples` or `layouts` are not valid, or no sample has such a label.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from autocalc.errors import ArgumentError
 
 
 class Compared(NamedTuple):
-    """One call of a kernel of one set.
+    """The errors of one call of a kernel of one set.
 
     Attributes
     ----------
@@ -21,15 +21,15 @@ class Compared(NamedTuple):
     sample
         The label of the sample in the kernel's declaration.
     shapes
-        The shapes of the inputs, as ``"3x5 5"``.
+        The shapes of the inputs, such as ``"3x5 5"``.
     layouts
-        How they lay in memory.
+        The memory layouts of the operands.
     ulp
-        The largest error; NaN where the kernel gave no result.
+        The largest error in ULP; NaN if the kernel gave no result.
     share
-        The largest error as a share of the budget.
+        The largest error as a share of the error budget.
     problem
-        A sentence that says what is wrong; ``""`` if nothing is.
+        A sentence that describes the problem; ``""`` if there is none.
 
     Examples
     --------
@@ -65,16 +65,16 @@ def _badness(row: Compared) -> tuple[bool, float, float]:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The errors of kernel sets; print it for a table.
+    """The measured errors of kernel sets; printing it shows a table.
 
     Attributes
     ----------
     sets
-        The sets that were compared, best first.
+        The kernel sets that were compared, the best first.
     rows
-        A `Compared` for each call.
+        One `Compared` for each call.
     refused
-        Kernels of installed sets that are not used, and why.
+        The kernels of installed sets that are not used, and the reasons.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class Comparison:
 
     @property
     def failures(self) -> tuple[Compared, ...]:
-        """The calls with a wrong result or a write outside their operands."""
+        """The calls with a wrong result, or with a write outside of their operands."""
         return tuple(row for row in self.rows if row.problem)
 
     def worst(self) -> tuple[Compared, ...]:
@@ -116,22 +116,24 @@ class Comparison:
         return tuple(best.values())
 
     def table(self, by: Literal["shapes", "kernel"] = "shapes") -> str:
-        """Return the largest errors in ULP, a column for each set.
+        """Return a table of the largest errors in ULP, with one column for each set.
 
         Parameters
         ----------
         by
-            A row for each kernel, dtype and shape, or for each kernel and dtype.
+            The kind of the rows: one for each kernel, dtype and shape, or one for each
+            kernel and dtype.
 
         Returns
         -------
         str
-            ``!`` marks what misses its budget, ``-`` what a set does not take.
+            The table.  ``!`` marks an error above the budget, and ``-`` a call that the
+            set does not support.
 
         Raises
         ------
         ArgumentError
-            If `by` is neither.
+            If `by` is neither of the two words.
 
         Examples
         --------
@@ -168,9 +170,9 @@ class Comparison:
     def save(self, path: str | Path) -> None:
         """Write a Python script that runs the worst calls again and prints them.
 
-        These are the worst failure of each kernel, dtype and set; where nothing fails,
-        the worst call of each.  Samples are the same in each run, so the script needs
-        no data; it ends with exit code 1 where a call still fails.
+        These are the worst failure of each kernel, dtype and set; if nothing fails, the
+        worst call of each.  Samples are the same in each run, so the script needs no
+        data.  Its exit code is 1 if a call still fails.
 
         Parameters
         ----------

@@ -21,24 +21,25 @@ VERSION = "2.13.0"
 
 
 def install(report: str | None = None) -> None:
-    """Make ``import torch`` mean AutoCalc, here and in child processes.
+    """Make ``import torch`` import AutoCalc, in this process and in child processes.
 
-    PyTorch, where it is installed, is not looked at. A second call changes nothing.
+    An installed PyTorch is not used. A second call has no effect.
 
     Parameters
     ----------
     report
-        The path of a file, or "-" for the terminal. When the process ends, each missing
-        name that was used is listed there with its line; a file is appended to.
+        The path of a file, or "-" for the terminal. When the process ends, the report
+        lists each missing name that was used, with its line. An existing file is
+        extended.
 
     Raises
     ------
     AutocalcError
-        If PyTorch has been imported already.
+        If PyTorch has already been imported.
 
     Examples
     --------
-    The first lines of a program that is started as ever:
+    The first lines of an unchanged program:
 
     >>> import autocalc.torch
     >>> autocalc.torch.install()  # doctest: +SKIP

@@ -99,7 +99,7 @@ def _softmax_backward_data(
 
 
 def get_device_module(device: Any = None) -> Any:
-    """Return the module of a kind of device: `torch.cpu`, or that of an accelerator."""
+    """Return the module of a device type: `torch.cpu`, or that of an accelerator."""
     meant = device or accelerator.current_accelerator() or "cpu"
     return import_module(f"torch.{Device(meant).type}")
 

@@ -57,7 +57,7 @@ def save(
     pickle_protocol: int = 2,  # noqa: ARG001  PyTorch's; the newest is taken
     **_: Any,
 ) -> None:
-    """Save tensors and plain values as `autocalc.save` does, other objects pickled."""
+    """Save tensors and plain values as `autocalc.save` does; pickle other objects."""
     if not _holds_modules(obj):
         try:
             autocalc.save(obj, f)
@@ -98,7 +98,7 @@ def load(
     mmap: bool | None = None,  # noqa: ARG001  reading is quick enough
     **_: Any,
 ) -> Any:
-    """Load what `save`, or `torch.save` of PyTorch, wrote.
+    """Load a file that `save`, or PyTorch's `torch.save`, wrote.
 
     Raises
     ------

@@ -7,9 +7,9 @@ from autocalc.torch import install
 
 
 def pytest_plugin_registered() -> None:
-    """Let ``import torch`` mean AutoCalc, before pytest imports other plugins.
+    """Make ``import torch`` import AutoCalc, before pytest loads other plugins.
 
-    It is called as soon as this one is registered. To import the file alone changes
-    nothing.
+    Pytest calls it as soon as this plugin is registered. Importing the file alone has
+    no effect.
     """
     install()

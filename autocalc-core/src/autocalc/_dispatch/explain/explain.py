@@ -26,7 +26,7 @@ from autocalc.errors import ConfigError, KernelError
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a call runs where it does; print it.
+    """The reason why a call runs on a kernel set; print it to read it.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class Explanation:
 
     @property
     def why(self) -> str:
-        """Why this set and no other, in a sentence."""
+        """A sentence that says why this kernel set was chosen."""
         mine = next((c for c in self.candidates if c.name == self.chosen), None)
         if mine is None:
             return "nobody takes this call"
@@ -99,7 +99,7 @@ class Explanation:
 
     @property
     def advice(self) -> str:
-        """The ways to change the choice."""
+        """How to change the choice."""
         others = [
             c.name
             for c in self.candidates
@@ -250,7 +250,7 @@ class SetLine:
 
 @dataclass(frozen=True)
 class Report:
-    """Sets that are installed, chosen and refused; print it.
+    """The kernel sets that are installed, chosen and refused; print it to read it.
 
     Examples
     --------
@@ -302,9 +302,9 @@ class Report:
 
 
 def show() -> Report:
-    """Return plugins, sets, CPU features, threads and settings as they are now.
+    """Return the plugins, kernel sets, CPU features, threads and settings in use.
 
-    Every usable set is loaded for it.
+    It loads every usable kernel set.
 
     Examples
     --------

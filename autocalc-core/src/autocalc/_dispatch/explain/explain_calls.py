@@ -18,20 +18,21 @@ from autocalc._kernels.table import TABLE
 
 @dataclass(frozen=True)
 class KernelUse:
-    """One kind of kernel call.
+    """One kind of kernel call of a function, module or program.
 
     Attributes
     ----------
     kernel, chosen
-        The kernel, and the set that runs it.
+        The name of the kernel, and the kernel set that runs it.
     operands
-        Shapes or dtypes of the inputs, to read.
+        The shapes or dtypes of the inputs, as text.
     calls
-        How often it runs; 0 where other kernels of the list are its decomposition.
+        The number of calls; 0 if the kernel is replaced by its decomposition into other
+        kernels of the list.
     why
-        Why this set runs it.
+        The reason why this kernel set runs it.
     explanation
-        All candidates; None where there was nothing to choose.
+        All candidates; None if there was no choice.
 
     Examples
     --------
@@ -57,7 +58,7 @@ class KernelUse:
 
 @dataclass(frozen=True)
 class CallsExplanation:
-    """Which kernels something runs, and why; print it.
+    """Which kernels a function or module runs, and why; print it to read it.
 
     Examples
     --------
@@ -80,7 +81,7 @@ class CallsExplanation:
 
     @property
     def sets(self) -> dict[str, int]:
-        """How many calls each kernel set runs."""
+        """The number of calls that each kernel set runs."""
         counts: Counter[str] = Counter()
         for use in self.uses:
             counts[use.chosen] += use.calls

@@ -50,7 +50,7 @@ _HOW_TO_MAKE = (
 
 @dataclass(frozen=True)
 class LockedSet:
-    """A kernel set that ran: the package it came from, and its files' SHA-256.
+    """A kernel set that ran: its package, and the SHA-256 digests of its files.
 
     Examples
     --------
@@ -68,20 +68,21 @@ class LockedSet:
 
 @dataclass(frozen=True)
 class Lock:
-    """Which kernels ran; print it.
+    """A record of which kernels ran, made by `kernels.lock`; print it to read it.
 
     Attributes
     ----------
     versions
-        Of ``autocalc-core`` and ``numpy``.
+        The versions of ``autocalc-core`` and ``numpy``.
     cpu, threads
-        Where it was made.  They are not compared: which sets can run says enough.
+        The machine on which it was made.  They are not compared, because only the
+        kernel sets that can run matter.
     choices, only
-        What `use` or ``AUTOCALC_KERNELS`` chose.
+        The choice of `use` or ``AUTOCALC_KERNELS``.
     sets
         The kernel sets that ran, by name.
     decisions
-        Each kind of call, as `text_of` has it, and the set that ran it.
+        Each kind of call, as text, and the kernel set that ran it.
 
     Examples
     --------
@@ -159,20 +160,21 @@ def _plain(value: Any) -> Any:
 
 
 def lock(path: str | os.PathLike[str] | None = None) -> Lock:
-    """Return which kernel set ran each kind of call so far, with versions and hashes.
+    """Return a record of which kernel set has run each kind of call so far.
 
-    What `use` chose counts: in its ``with`` block the block's decisions, outside those
-    of the process.  The latest 16,384 decisions are kept.
+    The record contains versions and the digests of files.  In a ``with`` block of
+    `use`, it contains the decisions of the block, otherwise those of the process.  The
+    latest 16,384 decisions are kept.
 
     Parameters
     ----------
     path : str or path, optional
-        A file to write the lock to, as JSON.
+        A JSON file to write the lock to.
 
     Returns
     -------
     Lock
-        To print, or for `use_lock`.
+        The record, for `use_lock`.
 
     Raises
     ------
@@ -346,28 +348,29 @@ def _differences_of(name: str, then: LockedSet) -> Iterable[str]:
 
 
 class use_lock(Ordered):
-    """Run the calls that a lock knows on the same kernels again, or refuse.
+    """Run the calls that a lock contains on the same kernel sets again, or refuse.
 
-    As `use`, it holds in a ``with`` block, or from here on in the process.  Calls that
-    the lock does not know are decided by the choices that it names, by measured times
-    and rank.  `use` sets a lock aside.
+    Like `use`, it applies to a ``with`` block, or to the process from this call on.
+    Calls that the lock does not contain are decided by the choices that it names, by
+    measured times and by rank.  A later `use` has priority over the lock.
 
     Parameters
     ----------
     source : Lock, str or path
-        What `lock` returned or wrote; or a checkpoint that carries a lock, as those of
-        ``ac.save(..., lock=True)`` and of ``autocalc train`` do.
+        A result of `lock`, or the path of a file.  The file is one that `lock` wrote,
+        or a checkpoint that contains a lock, such as those of
+        ``ac.save(..., lock=True)`` and ``autocalc train``.
 
     Raises
     ------
     ConfigError
-        If there is no lock, or a kernel set is missing here, of another version or of
-        other files: all differences are listed.
+        If there is no lock in the file, or a kernel set is missing, or has another
+        version or other files.  The message lists all differences.
 
     Notes
     -----
-    A call raises `KernelError` where the set that the lock names refuses it, because
-    deterministic algorithms are asked for say.
+    A call raises `KernelError` if the kernel set in the lock refuses it, for example
+    because deterministic algorithms are required.
 
     Examples
     --------

@@ -41,10 +41,10 @@ _ALWAYS = {"aarch64": frozenset({"fp", "asimd"})}
 
 
 def cpu_features() -> frozenset[str]:
-    """Return the features that kernels may use, by ``archspec``'s names.
+    """Return the CPU features that kernels may use, by the names of ``archspec``.
 
-    These are the detected ones less those hidden by ``AUTOCALC_CPU_FEATURES``.
-    Hiding one hides what cannot exist without it: ``-avx2`` hides AVX-512 as well.
+    These are the detected features without those that ``AUTOCALC_CPU_FEATURES`` hides.
+    Hiding a feature also hides the features that need it: ``-avx2`` hides AVX-512, too.
 
     Examples
     --------

@@ -14,16 +14,17 @@ _budget: int | None = None
 
 
 def get_num_threads() -> int:
-    """Return the thread budget.
+    """Return the number of threads that kernels may use.
 
-    It is `set_num_threads`' last value, else ``AUTOCALC_NUM_THREADS``, else
-    ``OMP_NUM_THREADS``, else the number of cores that the process may use (CPU affinity
-    and cgroup quota).
+    It is the last value of `set_num_threads`, or else that of the environment variable
+    ``AUTOCALC_NUM_THREADS`` or ``OMP_NUM_THREADS``, or else the number of cores that
+    the process may use (CPU affinity and cgroup quota).
 
     Warns
     -----
     ConfigWarning
-        Once, if the environment asks for more than these cores.
+        If the environment requests more threads than there are cores; it is issued
+        once.
 
     Examples
     --------

@@ -17,16 +17,17 @@ from autocalc._kernels.kernel_set import DispatchKey
 
 @dataclass(frozen=True)
 class Fall:
-    """A kind of call that fell to the reference.
+    """A kind of call that ran on the reference kernels for want of a faster one.
 
     Attributes
     ----------
     kernel
         The kernel's name.
     dtypes
-        Of its operands in signature order, outputs first; "None" where one is absent.
+        The dtypes of the operands in the order of the signature, outputs first; "None"
+        for an absent operand.
     reasons
-        What each kernel set answered: ``"simd-avx2: float64 is not for me"``.
+        The answer of each kernel set, such as ``"simd-avx2: float64 is not for me"``.
 
     Examples
     --------
@@ -56,10 +57,10 @@ _announced: list[bool] = []
 
 
 def falls() -> tuple[Fall, ...]:
-    """Return the kinds of calls that fell to the reference, with the sets' reasons.
+    """Return the kinds of calls that ran on the reference, with the sets' reasons.
 
-    They are noted while ``AUTOCALC_STRICT`` is set, to ``list`` or to ``1``.  A call
-    that was meant for the reference, by `use` for example, is no fallback.
+    They are recorded while ``AUTOCALC_STRICT`` is set to ``list`` or to ``1``.  A call
+    for which the reference was chosen, for example by `use`, does not count.
 
     Examples
     --------

@@ -32,11 +32,11 @@ _followers: WeakSet[Any] = WeakSet()
 
 
 def float32_matmul_precision() -> Precision:
-    """Return the precision of `ac.set_float32_matmul_precision`.
+    """Return the precision that `ac.set_float32_matmul_precision` has set.
 
-    A kernel set whose device can multiply float32 less precisely asks it at each call,
-    and does so for "high" and "medium" alone; or it says so for all of its kernels, by
-    `KernelSet.precision`.
+    If the device of a kernel set can multiply float32 with less precision, its kernels
+    read this value in each call, and use less precision for "high" and "medium" only.
+    Alternatively, `KernelSet.precision` declares the precision of all its kernels.
 
     Examples
     --------

@@ -20,23 +20,23 @@ from autocalc.errors import ArgumentError
 
 
 def set_num_threads(count: int) -> None:
-    """Set the thread budget of all kernel sets.
+    """Set the number of threads that kernels may use.
 
     Parameters
     ----------
     count
-        1 or more, up to 4096.
+        The number of threads, from 1 to 4096.
 
     Raises
     ------
     ArgumentError
-        If `count` is not such an integer.
+        If `count` is not an integer from 1 to 4096.
 
     Warns
     -----
     ConfigWarning
-        If these are more threads than the process has cores: CPU affinity and cgroup
-        quota count.
+        If `count` is larger than the number of cores that the process may use
+        (CPU affinity and cgroup quota).
 
     Examples
     --------
@@ -72,7 +72,7 @@ def _is_count(value: object) -> bool:
 
 @contextmanager
 def serial() -> Iterator[None]:
-    """Run kernels on one thread within the ``with`` block.
+    """Run kernels on one thread in a ``with`` block.
 
     Examples
     --------

@@ -51,20 +51,22 @@ class Ordered:
 
 
 class use(Ordered):
-    """Prefer some kernel sets: in a ``with`` block, or from here on in the process.
+    """Prefer some kernel sets, in a ``with`` block or from now on in the process.
 
     Parameters
     ----------
     *choices
-        Names of sets (``"simd-avx2"``) or families (``"simd"``: the best of its sets
-        on this CPU), best first.  Without choices the order is by rank again.
+        The names of kernel sets (``"simd-avx2"``) or families (``"simd"``, the best set
+        of the family on this CPU), the best first.  Without choices, kernel sets are
+        ordered by rank again.
     only
-        Leave just these and the reference.
+        True to allow only these kernel sets and the reference.
 
     Raises
     ------
     ConfigError
-        If a choice is unknown or cannot run here, listing what exists and why.
+        If a choice is unknown or cannot run here; the message lists the kernel sets and
+        the reasons.
 
     Examples
     --------
@@ -85,7 +87,7 @@ class use(Ordered):
 
 
 def available() -> list[str]:
-    """Return the names of the sets that can run here, best first.
+    """Return the names of the kernel sets that can run here, the best first.
 
     Examples
     --------
@@ -100,9 +102,9 @@ def available() -> list[str]:
 
 @contextmanager
 def count() -> Iterator[Counter[tuple[str, str]]]:
-    """Count the kernels that run in the block, by (kernel, set).
+    """Count the kernels that run in a ``with`` block, by (kernel, kernel set).
 
-    A composite that runs as its decomposition counts as the kernels it is made of.
+    A composite kernel that runs as its decomposition counts as the kernels in it.
 
     Examples
     --------
@@ -137,20 +139,20 @@ _warn_only = [False]
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Refuse kernels that do not promise the same bits in each run.
+    """Allow only kernels that give the same bits in each run.
 
     Parameters
     ----------
     mode
-        Whether to refuse them.
+        True to refuse other kernels, False to allow all.
     warn_only
-        Kept for `is_deterministic_algorithms_warn_only_enabled`. Every operator has a
-        kernel that promises it, so that there is nothing to warn of.
+        Stored for `is_deterministic_algorithms_warn_only_enabled`. Every operator has a
+        deterministic kernel, so there is nothing to warn of.
 
     Raises
     ------
     ArgumentError
-        If one of the two is neither True nor False.
+        If `mode` or `warn_only` is neither True nor False.
 
     Examples
     --------
@@ -189,17 +191,17 @@ _MODES = {"default": 0, "warn": 1, "error": 2}
 
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
-    """Choose by PyTorch's names.
+    """Set deterministic algorithms by PyTorch's names of modes.
 
     Parameters
     ----------
     debug_mode
-        "default" or 0, "warn" or 1, "error" or 2.
+        "default" or 0, "warn" or 1, "error" or 2; see `use_deterministic_algorithms`.
 
     Raises
     ------
     ArgumentError
-        If it is another value.
+        If `debug_mode` is another value.
 
     Examples
     --------
@@ -218,7 +220,7 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
 
 
 def get_deterministic_debug_mode() -> int:
-    """Return 0 by default, 1 where deterministic algorithms warn, else 2.
+    """Return 0 by default, 1 if `warn_only` is set, and 2 for errors.
 
     Examples
     --------
@@ -232,7 +234,7 @@ def get_deterministic_debug_mode() -> int:
 
 
 def are_deterministic_algorithms_enabled() -> bool:
-    """Return whether only kernels that promise the same bits may run.
+    """Return whether only deterministic kernels may run.
 
     Examples
     --------
@@ -245,7 +247,7 @@ def are_deterministic_algorithms_enabled() -> bool:
 
 
 def reload() -> None:
-    """Look again at the environment and at the installed packages.
+    """Read the environment and the list of installed packages again.
 
     Examples
     --------

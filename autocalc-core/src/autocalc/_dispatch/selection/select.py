@@ -500,9 +500,9 @@ class Selection:
 
 
 def allocator(selection: Selection) -> Allocator | None:
-    """Return the allocator of the first set in the order that has one, or the engine's.
+    """Return the allocator of the first kernel set that has one, or the engine's.
 
-    None where there is neither: NumPy allocates.
+    It is None if neither exists; NumPy then allocates the memory.
     """
     found = first_of(selection, "allocator")
     return native.allocator if found is None else found

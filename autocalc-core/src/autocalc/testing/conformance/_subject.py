@@ -40,15 +40,15 @@ from autocalc.testing.conformance._watch import running
 
 
 class Refused(Exception):
-    """The set's `supports` refused a call, with this reason."""
+    """The function `supports` of the set refused a call, for this reason."""
 
 
 class Inapplicable(Exception):
-    """A check does not apply."""
+    """A check does not apply to this kernel or set."""
 
 
 class Prepared(NamedTuple):
-    """A call whose operands are ready."""
+    """A call with its operands in memory."""
 
     spec: KernelSpec
     outs: tuple[Any, ...]
@@ -60,7 +60,7 @@ class Prepared(NamedTuple):
 
 
 class Subject:
-    """A kernel set under test.
+    """A kernel set under test, and its kernels.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class Subject:
 
     @classmethod
     def named(cls, choice: str) -> Subject:
-        """Load the installed set called `choice`, or the best of that family."""
+        """Load the installed kernel set `choice`, or the best set of that family."""
         floating_point.restore()
         with trusting():  # another process watches the kit itself
             found = registry()
@@ -109,32 +109,32 @@ class Subject:
 
     @property
     def name(self) -> str:
-        """The set's name."""
+        """The name of the set."""
         return self.kernel_set.name
 
     @property
     def has_threads(self) -> bool:
-        """Whether the set has threads, or may get those of core's engine."""
+        """Whether the set uses threads of its own, or those of core's engine."""
         return self.kernel_set.set_num_threads is not None or native.native is not None
 
     @property
     def flushes(self) -> bool:
-        """Whether numbers too small for a full significand may count as 0."""
+        """Whether the set may treat subnormal numbers as 0."""
         return self.kernel_set.flushes_subnormals
 
     # ---- running ---------------------------------------------------------------------
 
     def run(self, spec: KernelSpec, sample: Sample, dtype: DType, **how: Any) -> Any:
-        """Run one call and return its outputs; `prepare` says how."""
+        """Run one call and return its outputs; `prepare` describes the arguments."""
         prepared = self.prepare(spec, sample, dtype, **how)
         self.call(prepared)
         return prepared.outs
 
     def call(self, prepared: Prepared) -> None:
-        """Run a prepared call, and see that it kept to its operands.
+        """Run a prepared call, and check that it writes only its outputs.
 
-        It begins in the default floating-point state, and so does what comes after it;
-        `disturbed` says what the kernel left.
+        The call begins in the default floating-point state, which is restored after it;
+        `disturbed` describes a state that the kernel has changed.
         """
         name = prepared.spec.name
         self.calls[name] += 1
@@ -170,10 +170,11 @@ class Subject:
         prior: tuple[Any, ...] = (),
         alias: str | None = None,
     ) -> Prepared:
-        """Lay out the operands of one call; raises `Refused` if the set refuses it.
+        """Put the operands of one call into memory.
 
-        Operand `i` has the layout ``layouts[i % len(layouts)]``; the outputs
-        as the first does where that is allowed.  The output named `alias` of a pair in
+        It raises `Refused` if the set refuses the call.  Operand `i` has the layout
+        ``layouts[i % len(layouts)]``, and the outputs have the layout of the first
+        operand where this is allowed.  The output named `alias` of a pair in
         `spec.alias` is written over that input.
         """
         memory = Memory()
@@ -246,7 +247,7 @@ class Subject:
 
     @contextmanager
     def threads(self) -> Iterator[Any]:
-        """Give a function that sets this set's threads; put them back afterwards."""
+        """Yield a function that sets the number of threads, which is restored later."""
         own = self.kernel_set.set_num_threads
 
         def set_num_threads(count: int) -> None:
@@ -272,9 +273,9 @@ class Subject:
         times: float = 1.0,
         limits: Any = None,
     ) -> None:
-        """Compare outputs with a multiple of the budget; keep the worst error.
+        """Compare outputs with the error budget, and store the worst error.
 
-        What is expected, and the limits, can be given where several sets share them.
+        The expected values and the limits can be passed if several sets share them.
         """
         if expected is None:
             expected = expected_of(spec, sample, dtype)

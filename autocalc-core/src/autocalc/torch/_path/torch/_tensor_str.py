@@ -13,7 +13,7 @@ from autocalc.torch import _mentioned
 
 @contextmanager
 def printoptions(**kwargs: Any) -> Iterator[None]:
-    """Print tensors by these options of `set_printoptions` in a ``with`` block."""
+    """Set options of `set_printoptions` in a ``with`` block."""
     before = printing.current_options()
     printing.set_printoptions(**kwargs)
     try:

@@ -11,7 +11,7 @@ assume_constant_result = _mentioned.returns_its_function
 
 
 def is_compiling() -> bool:
-    """Return False: what `compile` records is the function as it runs."""
+    """Return False: `compile` records a function while it runs normally."""
     return False
 
 
@@ -19,11 +19,11 @@ is_dynamo_compiling = is_exporting = is_compiling
 
 
 def reset() -> None:
-    """Do nothing: programs that were recorded belong to their functions."""
+    """Do nothing: recorded programs belong to their functions."""
 
 
 def cudagraph_mark_step_begin() -> None:
-    """Do nothing: there are no graphs of a GPU."""
+    """Do nothing: AutoCalc has no CUDA graphs."""
 
 
 __getattr__ = _mentioned.names_of(__name__)

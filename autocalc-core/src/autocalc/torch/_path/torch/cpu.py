@@ -27,11 +27,11 @@ def current_device() -> str:
 
 
 def synchronize(device: Any = None) -> None:
-    """Do nothing: a call returns when its result is there."""
+    """Do nothing: a call returns after its result has been computed."""
 
 
 def set_device(device: Any) -> None:
-    """Do nothing: there is one."""
+    """Do nothing: there is only one CPU device."""
 
 
 _STREAMS = {"Event", "Stream", "StreamContext", "current_stream", "stream"}

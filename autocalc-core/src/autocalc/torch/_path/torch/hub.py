@@ -21,13 +21,13 @@ _folder: str | None = None
 
 
 def set_dir(d: str) -> None:
-    """Set the folder of `get_dir`."""
+    """Set the folder that `get_dir` returns."""
     global _folder
     _folder = d
 
 
 def get_dir() -> str:
-    """Return the folder below which files are kept: TORCH_HOME's, or AutoCalc's."""
+    """Return the folder for downloaded files: that of TORCH_HOME, or AutoCalc's."""
     if _folder is not None:
         return _folder
     home = _config.of_library("TORCH_HOME")
@@ -40,12 +40,12 @@ _get_torch_home = get_dir
 def download_url_to_file(
     url: str, dst: str, hash_prefix: str | None = None, progress: bool = True
 ) -> None:
-    """Fetch a file; with `hash_prefix`, its SHA-256 must begin so.
+    """Download a file; with `hash_prefix`, check the beginning of its SHA-256.
 
     Raises
     ------
     DataError
-        If it does not.
+        If the SHA-256 digest does not begin with `hash_prefix`.
     """
     part = Path(f"{dst}.part")
     with urlopen(url) as source, part.open("wb") as file:
@@ -66,7 +66,7 @@ def load_state_dict_from_url(
     file_name: str | None = None,
     weights_only: bool = True,
 ) -> Any:
-    """Return `load` of a file, which is fetched the first time."""
+    """Return `load` of a file, which is downloaded the first time."""
     folder = Path(model_dir or Path(get_dir()) / "checkpoints")
     folder.mkdir(parents=True, exist_ok=True)
     name = file_name or Path(urlparse(url).path).name

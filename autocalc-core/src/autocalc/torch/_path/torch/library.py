@@ -18,7 +18,7 @@ DEFINED: dict[str, CustomOp] = {}
 
 
 class CustomOp:
-    """An operator of a program: its function, perhaps with a gradient of its own."""
+    """An operator that a program defines: a function, optionally with a gradient."""
 
     def __init__(self, name: str, function: Callable[..., Any] | None) -> None:
         self.name = name
@@ -28,7 +28,7 @@ class CustomOp:
 
     @property
     def default(self) -> CustomOp:
-        """The operator: there is one overload."""
+        """The operator itself, because there is only one overload."""
         return self
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -41,13 +41,13 @@ class CustomOp:
         return self._gradient.apply(*args)
 
     def implement(self, function: Callable[..., Any]) -> None:
-        """Let `function` be what runs."""
+        """Set the function that the operator runs."""
         self._function = function
 
     def register_autograd(
         self, backward: Callable[..., Any], /, *, setup_context: Any = None
     ) -> None:
-        """Let `backward` be the gradient, as of an `autograd.Function`."""
+        """Set the gradient of the operator, as in an `autograd.Function`."""
         function = self
 
         def forward(*args: Any) -> Any:
@@ -68,7 +68,7 @@ class CustomOp:
 
 
 def custom_op(name: str, fn: Any = None, /, *, mutates_args: Any = (), **_: Any) -> Any:
-    """Define an operator: a decorator, or of `fn`."""
+    """Define an operator: as a decorator, or from the function `fn`."""
     if fn is not None:
         return CustomOp(name, fn)
     return lambda function: CustomOp(name, function)
@@ -80,12 +80,12 @@ triton_op = custom_op
 def register_autograd(
     op: Any, backward: Any, /, *, setup_context: Any = None, **_: Any
 ) -> None:
-    """Give an operator its gradient."""
+    """Set the gradient of an operator."""
     _op(op).register_autograd(backward, setup_context=setup_context)
 
 
 def register_fake(op: Any, func: Any = None, /, **_: Any) -> Any:
-    """Return the function of shapes, which nothing needs here."""
+    """Return the shape function unchanged; AutoCalc does not need it."""
     return func if func is not None else _mentioned.returns_its_function
 
 
@@ -99,12 +99,12 @@ _HERE = {"cpu", "default", "compositeimplicitautograd", "compositeexplicitautogr
 
 
 def define(qualname: str, schema: str, **_: Any) -> None:
-    """Announce an operator, which `impl` gives its function."""
+    """Declare an operator; `impl` sets its function."""
     CustomOp(qualname, None)
 
 
 def impl(qualname: str, types: Any, func: Any = None, **_: Any) -> Any:
-    """Give an operator its function, where `types` holds the CPU or all devices."""
+    """Set the function of an operator, if `types` includes the CPU or all devices."""
     kinds = {
         str(kind).lower() for kind in ([types] if isinstance(types, str) else types)
     }
@@ -122,20 +122,20 @@ def _op(op: Any) -> CustomOp:
 
 
 class Library:
-    """Operators of one namespace, defined by their schemas."""
+    """The operators of one namespace, defined by their schemas."""
 
     def __init__(self, ns: str, kind: str = "", dispatch_key: str = "") -> None:
         self.ns = ns
         self._key = dispatch_key or "default"
 
     def define(self, schema: str, *_: Any, **__: Any) -> str:
-        """Announce an operator, which `impl` gives its function."""
+        """Declare an operator; `impl` sets its function."""
         name = schema.partition("(")[0].strip()
         define(f"{self.ns}::{name}", schema)
         return name
 
     def impl(self, op_name: Any, fn: Any, dispatch_key: str = "", **_: Any) -> None:
-        """Give an operator its function, if it is for the CPU or for all devices."""
+        """Set the function of an operator, if it is for the CPU or for all devices."""
         name = str(op_name)
         name = name if "::" in name else f"{self.ns}::{name}"
         if name in DEFINED:

@@ -36,7 +36,7 @@ class _NoLibraryError(AbsentError, OSError):
 
 
 def load_library(path: Any) -> NoReturn:
-    """Raise: such libraries are compiled for PyTorch."""
+    """Raise an error: such libraries are compiled for PyTorch."""
     raise _NoLibraryError(f"torch.ops.load_library: {path} is compiled for PyTorch.")
 
 

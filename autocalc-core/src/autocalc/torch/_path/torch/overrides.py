@@ -10,7 +10,7 @@ from autocalc.torch import _mentioned
 
 
 def has_torch_function(relevant_args: Any) -> bool:
-    """Return False: a call is never taken over."""
+    """Return False: AutoCalc does not support ``__torch_function__``."""
     return False
 
 
@@ -18,7 +18,7 @@ has_torch_function_unary = has_torch_function
 
 
 def has_torch_function_variadic(*args: Any) -> bool:
-    """Return False: a call is never taken over."""
+    """Return False: AutoCalc does not support ``__torch_function__``."""
     return False
 
 

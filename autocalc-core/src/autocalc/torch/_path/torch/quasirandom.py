@@ -12,26 +12,26 @@ from autocalc import get_default_dtype as _default
 
 
 class SobolEngine:
-    """Points that fill the unit cube evenly: a Sobol sequence.
+    """A generator of points that fill the unit cube evenly: a Sobol sequence.
 
-    Points that are not scrambled are PyTorch's; scrambled ones are drawn by another
-    generator.
+    Points that are not scrambled are the same as PyTorch's.  Scrambled points differ,
+    because another random generator is used.
 
     Parameters
     ----------
     dimension
-        The dimension of the points.
+        The number of coordinates of a point.
     scramble
-        Whether to scramble the sequence at random.
+        True to scramble the sequence at random.
     seed
-        The seed of the scrambling; by default drawn from the process's random numbers.
+        The seed of the scrambling; by default it is drawn from the default generator.
 
     Raises
     ------
     ImportError
         If SciPy is not installed.
     ValueError
-        If there are no such dimensions.
+        If SciPy does not support this number of dimensions.
     """
 
     MAXBIT = 30
@@ -53,11 +53,11 @@ class SobolEngine:
 
     @property
     def num_generated(self) -> int:
-        """How many points were drawn or left out."""
+        """The number of points that were drawn or skipped."""
         return int(self._points.num_generated)
 
     def draw(self, n: int = 1, out: Tensor | None = None, dtype: Any = None) -> Tensor:
-        """Return the next `n` points, [n, dimension]."""
+        """Return the next `n` points, a tensor of shape [n, dimension]."""
         with warnings.catch_warnings():
             # Some numbers of points are less even than others: said at each one else.
             warnings.simplefilter("ignore")
@@ -67,12 +67,12 @@ class SobolEngine:
     def draw_base2(
         self, m: int, out: Tensor | None = None, dtype: Any = None
     ) -> Tensor:
-        """Return the next 2^m points.
+        """Return the next 2^m points, a tensor of shape [2^m, dimension].
 
         Raises
         ------
         ValueError
-            If the number of all points that were drawn is no power of two then.
+            If the total number of points would then not be a power of two.
         """
         n = 2**m
         total = self.num_generated + n
@@ -84,12 +84,12 @@ class SobolEngine:
         return self.draw(n, out, dtype)
 
     def reset(self) -> SobolEngine:
-        """Begin the sequence again; return the engine."""
+        """Restart the sequence; return the engine."""
         self._points.reset()
         return self
 
     def fast_forward(self, n: int) -> SobolEngine:
-        """Leave `n` points out; return the engine."""
+        """Skip `n` points; return the engine."""
         self._points.fast_forward(n)
         return self
 

@@ -17,23 +17,23 @@ DEFAULT_PROTOCOL = 2
 
 
 def add_safe_globals(safe_globals: Sequence[Any]) -> None:
-    """Let `load` make these classes where it makes no others."""
+    """Allow `load` to create objects of these classes."""
     safe.extend(safe_globals)
 
 
 def get_safe_globals() -> list[Any]:
-    """Return what `add_safe_globals` was given."""
+    """Return the classes that were passed to `add_safe_globals`."""
     return list(safe)
 
 
 def clear_safe_globals() -> None:
-    """Let `load` make tensors and containers alone."""
+    """Allow `load` to create only tensors and containers again."""
     safe.clear()
 
 
 @contextmanager
 def safe_globals(safe_globals: Sequence[Any]) -> Iterator[None]:
-    """Let `load` make these classes inside of the block."""
+    """Allow `load` to create objects of these classes in a ``with`` block."""
     before = list(safe)
     add_safe_globals(safe_globals)
     try:
@@ -43,7 +43,7 @@ def safe_globals(safe_globals: Sequence[Any]) -> Iterator[None]:
 
 
 def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
-    """Return the classes that a file holds and that `load` would not make."""
+    """Return the classes in a file that `load` would refuse to create."""
     return unsafe_names(f)
 
 

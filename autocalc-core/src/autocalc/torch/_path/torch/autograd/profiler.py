@@ -8,7 +8,7 @@ from autocalc.torch import _mentioned
 
 
 def kineto_available() -> bool:
-    """Return False: another profiler is there."""
+    """Return False: AutoCalc has its own profiler."""
     return False
 
 

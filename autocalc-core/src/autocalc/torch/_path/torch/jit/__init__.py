@@ -18,27 +18,27 @@ Attribute = _overload = _overload_method = _mentioned.returns_its_function
 
 
 def script(obj: Any, *_: Any, **__: Any) -> Any:
-    """Return the function or module itself, which runs as it is written."""
+    """Return the function or module itself, which runs as ordinary Python."""
     return obj
 
 
 def trace(func: Any, example_inputs: Any = None, *_: Any, **__: Any) -> Any:
-    """Return the function or module itself, which runs as it is written.
+    """Return the function or module itself, which runs as ordinary Python.
 
-    PyTorch keeps what `func` did for the example; here each call decides again what
-    depends on values.
+    In PyTorch, the trace repeats what `func` did for the example.  Here, each call
+    evaluates `func` again, including decisions that depend on values.
     """
     del example_inputs
     return func
 
 
 def is_scripting() -> bool:
-    """Return False: a program runs as it is written."""
+    """Return False: functions always run as ordinary Python."""
     return False
 
 
 def is_tracing() -> bool:
-    """Return False: a program runs as it is written."""
+    """Return False: functions always run as ordinary Python."""
     return False
 
 

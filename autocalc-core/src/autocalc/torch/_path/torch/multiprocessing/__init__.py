@@ -19,17 +19,17 @@ _strategy = "file_system"
 
 
 def get_all_sharing_strategies() -> set[str]:
-    """Return the names that `set_sharing_strategy` takes."""
+    """Return the names that `set_sharing_strategy` accepts."""
     return {"file_descriptor", "file_system"}
 
 
 def get_sharing_strategy() -> str:
-    """Return what `set_sharing_strategy` was given: tensors are copied in any case."""
+    """Return the name that was set; tensors are always copied between processes."""
     return _strategy
 
 
 def set_sharing_strategy(new_strategy: str) -> None:
-    """Keep the name, which changes nothing."""
+    """Store the name of a sharing strategy; it has no effect."""
     global _strategy
     _strategy = new_strategy
 

@@ -11,7 +11,7 @@ from typing import Any
 
 
 class ProcessException(Exception):
-    """A process that ended otherwise than by returning."""
+    """A process has ended without returning from its function."""
 
     def __init__(self, msg: str, error_index: int, pid: int | None) -> None:
         super().__init__(msg)
@@ -20,11 +20,11 @@ class ProcessException(Exception):
 
 
 class ProcessRaisedException(ProcessException):
-    """A process whose function raised."""
+    """The function of a process has raised an error."""
 
 
 class ProcessExitedException(ProcessException):
-    """A process that was ended."""
+    """A process was terminated."""
 
 
 def _run(fn: Callable[..., Any], rank: int, args: tuple[Any, ...], errors: Any) -> None:
@@ -36,20 +36,20 @@ def _run(fn: Callable[..., Any], rank: int, args: tuple[Any, ...], errors: Any) 
 
 
 class ProcessContext:
-    """The processes that were started."""
+    """The processes that `spawn` or `start_processes` has started."""
 
     def __init__(self, processes: list[Any], errors: list[Any]) -> None:
         self.processes = processes
         self._errors = errors
 
     def pids(self) -> list[int | None]:
-        """Return the processes' ids."""
+        """Return the ids of the processes."""
         return [process.pid for process in self.processes]
 
     def join(
         self, timeout: float | None = None, grace_period: float | None = None
     ) -> bool:
-        """Wait until one ends; return whether all have. Raise if one failed."""
+        """Wait until a process ends; return whether all have, or raise its error."""
         running = {p.sentinel: p for p in self.processes if p.exitcode is None}
         if running:  # to wait for none would take for ever
             multiprocessing.connection.wait(list(running), timeout)

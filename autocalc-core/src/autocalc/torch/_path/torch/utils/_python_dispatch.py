@@ -9,7 +9,7 @@ from autocalc.torch import _mentioned
 
 
 def is_traceable_wrapper_subclass(t: Any) -> bool:
-    """Return False: no tensor is made of others."""
+    """Return False: AutoCalc has no tensors that wrap other tensors."""
     return False
 
 

@@ -9,5 +9,5 @@ from autocalc import from_dlpack as from_dlpack
 
 
 def to_dlpack(tensor: Any) -> Any:
-    """Return the capsule that others take."""
+    """Return the DLPack capsule of a tensor, for other libraries."""
     return tensor.__dlpack__()

@@ -28,16 +28,17 @@ _PRODUCTS = frozenset(
 class FlopCounterMode:
     """Count the FLOPs of products, convolutions, attention and recurrent layers.
 
-    A multiply-add is two. Names of operators are those of AutoCalc's kernels.
+    A multiply-add counts as two operations. Operators have the names of AutoCalc's
+    kernels.
 
     Parameters
     ----------
     depth
-        Levels of modules in the table.
+        The number of levels of modules in the table.
     display
-        Whether to print the table at the end of the block.
+        True to print the table at the end of the block.
     mods, custom_mapping
-        Accepted for PyTorch's sake; they have no effect.
+        Accepted so that programs for PyTorch run; they have no effect.
     """
 
     def __init__(
@@ -91,15 +92,15 @@ class FlopCounterMode:
         return ["Global", *(names[id(one)] for one in modules if id(one) in names)]
 
     def get_total_flops(self) -> int:
-        """Return the FLOPs of the block."""
+        """Return the number of FLOPs in the block."""
         return sum(self.flop_counts["Global"].values())
 
     def get_flop_counts(self) -> dict[str, dict[str, int]]:
-        """Return the FLOPs of each kernel, by the names of modules and "Global"."""
+        """Return the FLOPs of each kernel, by the name of the module or "Global"."""
         return {place: dict(counts) for place, counts in self.flop_counts.items()}
 
     def get_table(self, depth: int | None = None) -> str:
-        """Return a line for each module down to `depth`: name, FLOPs, share."""
+        """Return a table with name, FLOPs and share of each module down to `depth`."""
         levels = self.depth if depth is None else depth
         total = max(self.get_total_flops(), 1)
         rows = [

@@ -9,36 +9,36 @@ __all__ = ["Partial", "Placement", "Replicate", "Shard"]
 
 
 class Placement:
-    """How one dimension of a mesh of processes has a tensor."""
+    """How a tensor is distributed over one dimension of a mesh of processes."""
 
     def is_shard(self, dim: int | None = None) -> bool:
-        """Return whether each process has a part, of dimension `dim`."""
+        """Return whether each process has one part, along dimension `dim`."""
         return isinstance(self, Shard) and dim in (None, self.dim)
 
     def is_replicate(self) -> bool:
-        """Return whether each process has all of it."""
+        """Return whether each process has the whole tensor."""
         return isinstance(self, Replicate)
 
     def is_partial(self, reduce_op: str | None = None) -> bool:
-        """Return whether each process has a summand."""
+        """Return whether each process has one summand of the tensor."""
         return isinstance(self, Partial) and reduce_op in (None, self.reduce_op)
 
 
 @dataclass(frozen=True)
 class Shard(Placement):
-    """Each process has a part of dimension `dim`."""
+    """Each process has one part of the tensor, along dimension `dim`."""
 
     dim: int
 
 
 @dataclass(frozen=True)
 class Replicate(Placement):
-    """Each process has all of it."""
+    """Each process has the whole tensor."""
 
 
 @dataclass(frozen=True)
 class Partial(Placement):
-    """Each process has a summand."""
+    """Each process has one summand of the tensor."""
 
     reduce_op: str = "sum"
 
