@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Modules: what networks are made of."""
+"""Neural network modules: layers, losses, containers and their base class `Module`."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

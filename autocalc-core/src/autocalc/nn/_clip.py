@@ -24,37 +24,44 @@ def clip_grad_norm_(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """Scale all gradients by one factor, so that their norm is at most `max_norm`.
+    """Scale all gradients by one factor, in place, to limit their norm to `max_norm`.
 
-    The norm is that of all gradients as one vector; the factor is
-    min(1, max_norm / (norm + 1e-6)).  Pascanu, Mikolov, Bengio: On the difficulty of
-    training recurrent neural networks (ICML 2013).
+    The norm is the norm of one vector that holds the elements of all gradients.  Every
+    gradient is multiplied by::
+
+        min(1, max_norm / (norm + 1e-6))
+
+    Pascanu, Mikolov, Bengio: On the difficulty of training recurrent neural networks
+    (ICML 2013).
 
     Parameters
     ----------
     parameters
-        Tensors, or one; those without a gradient are left out.
+        One tensor, or an iterable of tensors.  Their ``grad`` is scaled.  Tensors
+        without a gradient are skipped.
     max_norm
-        The largest norm.
+        The largest norm that the gradients may have afterwards; 0 or more.
     norm_type
-        p of the norm, above 0; ``math.inf`` is the largest absolute value.
+        The order p of the norm; above 0.  ``math.inf`` gives the largest absolute
+        value.
     error_if_nonfinite
-        True to raise an error for a norm of NaN or infinity; by default the gradients
-        become NaN or 0.
+        True to raise an error if the norm is NaN or infinite.  By default the gradients
+        are scaled anyway, and become NaN or 0.
     foreach
-        Accepted for PyTorch's sake; it has no effect.
+        Accepted for compatibility with PyTorch.  It has no effect.
 
     Returns
     -------
     Tensor
-        The norm before, 0-d.
+        The norm of the gradients before scaling, of shape ().
 
     Raises
     ------
     GradError
-        If the norm is not finite and `error_if_nonfinite`; nothing is changed then.
+        If the norm is not finite and `error_if_nonfinite` is True.  The gradients are
+        unchanged then.
     ArgumentError
-        If `max_norm` or `norm_type` is impossible.
+        If `max_norm` is negative or NaN, or `norm_type` is not above 0.
 
     Examples
     --------
@@ -97,30 +104,31 @@ def get_total_norm(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """Return the norm of all elements of several tensors, as of one vector.
+    """Return the norm of several tensors, taken as one vector of all their elements.
 
     Parameters
     ----------
     tensors
-        Tensors, or one.
+        One tensor, or an iterable of tensors.
     norm_type
-        p of the norm, above 0; ``math.inf`` is the largest absolute value.
+        The order p of the norm; above 0.  ``math.inf`` gives the largest absolute
+        value.
     error_if_nonfinite
-        True to raise an error for a norm of NaN or infinity.
+        True to raise an error if the norm is NaN or infinite.
     foreach
-        Accepted for PyTorch's sake; it has no effect.
+        Accepted for compatibility with PyTorch.  It has no effect.
 
     Returns
     -------
     Tensor
-        The norm, 0-d.
+        The norm, of shape ().
 
     Raises
     ------
     GradError
-        If the norm is not finite and `error_if_nonfinite`.
+        If the norm is not finite and `error_if_nonfinite` is True.
     ArgumentError
-        If `norm_type` is impossible.
+        If `norm_type` is not above 0.
 
     Examples
     --------
@@ -156,23 +164,25 @@ def clip_grads_with_norm_(
     total_norm: Tensor,
     foreach: bool | None = None,
 ) -> None:
-    """Scale all gradients by min(1, max_norm / (total_norm + 1e-6)).
+    """Scale all gradients in place by min(1, max_norm / (total_norm + 1e-6)).
 
     Parameters
     ----------
     parameters
-        Tensors, or one; those without a gradient are left out.
+        One tensor, or an iterable of tensors.  Their ``grad`` is scaled.  Tensors
+        without a gradient are skipped.
     max_norm
-        The largest norm.
+        The largest norm that the gradients may have afterwards; 0 or more.
     total_norm
-        The norm of the gradients, as `get_total_norm` returns it.
+        The norm of all gradients before scaling, as returned by `get_total_norm`.  It
+        has one element.
     foreach
-        Accepted for PyTorch's sake; it has no effect.
+        Accepted for compatibility with PyTorch.  It has no effect.
 
     Raises
     ------
     ArgumentError
-        If `max_norm` is impossible, or `total_norm` has more than one element.
+        If `max_norm` is negative or NaN, or `total_norm` has more than one element.
 
     Examples
     --------
@@ -201,16 +211,17 @@ def clip_grad_value_(
     clip_value: float,
     foreach: bool | None = None,
 ) -> None:
-    """Limit every element of every gradient to -clip_value to clip_value.
+    """Clamp every element of every gradient in place to [-clip_value, clip_value].
 
     Parameters
     ----------
     parameters
-        Tensors, or one; those without a gradient are left out.
+        One tensor, or an iterable of tensors.  Their ``grad`` is clamped.  Tensors
+        without a gradient are skipped.
     clip_value
-        The largest absolute value, 0 or more.
+        The largest absolute value that an element may have afterwards; 0 or more.
     foreach
-        Accepted for PyTorch's sake; it has no effect.
+        Accepted for compatibility with PyTorch.  It has no effect.
 
     Examples
     --------

@@ -37,15 +37,19 @@ _GAINS = {
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """Return the factor that keeps the variance through a nonlinearity.
+    """Return the recommended scale of initial weights for a nonlinearity.
+
+    Weights multiplied by this factor keep the variance of the signal from layer to
+    layer.
 
     Parameters
     ----------
     nonlinearity
         ``"linear"``, ``"relu"``, ``"leaky_relu"``, ``"tanh"``, ``"sigmoid"``,
-        ``"selu"`` or the name of a convolution.
+        ``"selu"``, or the name of a convolution such as ``"conv2d"``.
     param
-        The slope of ``"leaky_relu"`` below 0, 0.01 by default.
+        The slope of ``"leaky_relu"`` for negative inputs.  The default is 0.01.  Other
+        nonlinearities ignore it.
 
     Examples
     --------
@@ -70,7 +74,16 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 def uniform_(
     tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
-    """Draw every element evenly from a to b; return `tensor`.
+    """Fill a tensor with uniform random numbers from [a, b), in place; return it.
+
+    Parameters
+    ----------
+    tensor
+        A floating-point tensor, which is filled.
+    a, b
+        The limits of the interval.
+    generator
+        The random number generator.  The default is the generator of the process.
 
     Examples
     --------
@@ -91,7 +104,18 @@ def normal_(
     std: float = 1.0,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Draw every element from a normal distribution; return `tensor`.
+    """Fill a tensor with normal random numbers, in place; return it.
+
+    The mean is `mean`, the standard deviation is `std`.
+
+    Parameters
+    ----------
+    tensor
+        A floating-point tensor, which is filled.
+    mean, std
+        The mean and the standard deviation.
+    generator
+        The random number generator.  The default is the generator of the process.
 
     Examples
     --------
@@ -114,7 +138,20 @@ def trunc_normal_(
     b: float = 2.0,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Draw every element from a normal distribution, again if outside a to b.
+    """Fill a tensor with normal random numbers between a and b, in place; return it.
+
+    A number outside [a, b] is drawn again.
+
+    Parameters
+    ----------
+    tensor
+        A floating-point tensor, which is filled.
+    mean, std
+        The mean and the standard deviation before the truncation.
+    a, b
+        The limits of the interval.
+    generator
+        The random number generator.  The default is the generator of the process.
 
     Examples
     --------
@@ -141,7 +178,14 @@ def trunc_normal_(
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
-    """Set every element to `val`; return `tensor`.
+    """Set every element of a tensor to `val`, in place; return the tensor.
+
+    Parameters
+    ----------
+    tensor
+        The tensor, which is filled.
+    val
+        The value of all elements.
 
     Examples
     --------
@@ -156,7 +200,12 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
 
 
 def ones_(tensor: Tensor) -> Tensor:
-    """Set every element to 1; return `tensor`.
+    """Set every element of a tensor to 1, in place; return the tensor.
+
+    Parameters
+    ----------
+    tensor
+        The tensor, which is filled.
 
     Examples
     --------
@@ -168,7 +217,12 @@ def ones_(tensor: Tensor) -> Tensor:
 
 
 def zeros_(tensor: Tensor) -> Tensor:
-    """Set every element to 0; return `tensor`.
+    """Set every element of a tensor to 0, in place; return the tensor.
+
+    Parameters
+    ----------
+    tensor
+        The tensor, which is filled.
 
     Examples
     --------
@@ -180,7 +234,12 @@ def zeros_(tensor: Tensor) -> Tensor:
 
 
 def eye_(tensor: Tensor) -> Tensor:
-    """Make a matrix the identity; return it.
+    """Make a matrix the identity matrix, in place; return it.
+
+    Parameters
+    ----------
+    tensor
+        A tensor of shape (rows, columns), which is filled.
 
     Examples
     --------
@@ -200,9 +259,11 @@ def eye_(tensor: Tensor) -> Tensor:
 
 
 def fans(where: str, tensor: Tensor) -> tuple[int, int]:
-    """Return how many inputs an output of a weight has, and outputs an input.
+    """Return (fan_in, fan_out) of a weight.
 
-    A weight is (out, in, ...): the dimensions after these are those of a filter.
+    They are the number of inputs of each output and the number of outputs of each
+    input. A weight has the shape (out, in, ...).  The dimensions after the second are
+    those of a filter.
     """
     if check_tensor(where, tensor).ndim < 2:
         raise ShapeError(
@@ -216,10 +277,23 @@ def fans(where: str, tensor: Tensor) -> tuple[int, int]:
 def xavier_uniform_(
     tensor: Tensor, gain: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
-    """Draw evenly from -k to k, k = gain * sqrt(6 / (fan_in + fan_out)).
+    """Fill a tensor by Glorot's uniform initialization, in place; return it.
+
+    The numbers are uniform on [-k, k], where k = gain * sqrt(6 / (fan_in + fan_out)).
+    For a weight of shape (out, in, ...), fan_in is the number of inputs of each output,
+    and fan_out is the number of outputs of each input.
 
     Glorot, Bengio: Understanding the difficulty of training deep feedforward neural
     networks (AISTATS 2010).
+
+    Parameters
+    ----------
+    tensor
+        A weight of shape (out, in, ...), with a floating-point dtype.
+    gain
+        A factor, usually `calculate_gain` of the nonlinearity after the layer.
+    generator
+        The random number generator.  The default is the generator of the process.
 
     Examples
     --------
@@ -235,7 +309,19 @@ def xavier_uniform_(
 def xavier_normal_(
     tensor: Tensor, gain: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
-    """Draw from a normal distribution, std = gain * sqrt(2 / (fan_in + fan_out)).
+    """Fill a tensor by Glorot's normal initialization, in place; return it.
+
+    The mean is 0, the standard deviation is gain * sqrt(2 / (fan_in + fan_out)). See
+    `xavier_uniform_`.
+
+    Parameters
+    ----------
+    tensor
+        A weight of shape (out, in, ...), with a floating-point dtype.
+    gain
+        A factor, usually `calculate_gain` of the nonlinearity after the layer.
+    generator
+        The random number generator.  The default is the generator of the process.
 
     Examples
     --------
@@ -260,22 +346,28 @@ def kaiming_uniform_(
     nonlinearity: str = "leaky_relu",
     generator: Generator | None = None,
 ) -> Tensor:
-    """Draw evenly from -k to k, k = gain * sqrt(3 / fan).
+    """Fill a tensor by He's uniform initialization, in place; return it.
+
+    The numbers are uniform on [-k, k], where k = gain * sqrt(3 / fan) and gain is
+    `calculate_gain` of the nonlinearity.  `mode` chooses fan.
 
     He, Zhang, Ren, Sun: Delving deep into rectifiers (ICCV 2015).
 
     Parameters
     ----------
     tensor
-        A weight, (out, in, ...).
+        The weight, of shape (out, in, ...), with a floating-point dtype.
     a
-        The slope below 0 of the rectifier after the layer.
+        The slope of ``"leaky_relu"`` for negative inputs.  It applies to the
+        nonlinearity after the layer.
     mode
-        ``"fan_in"`` keeps the variance forward, ``"fan_out"`` backward.
+        ``"fan_in"`` keeps the variance in the forward pass; fan is the number of inputs
+        of each output.  ``"fan_out"`` keeps the variance in the backward pass; fan is
+        the number of outputs of each input.
     nonlinearity
         ``"leaky_relu"`` or ``"relu"``; see `calculate_gain`.
     generator
-        The generator of the random numbers; by default the process's.
+        The random number generator.  The default is the generator of the process.
 
     Examples
     --------
@@ -296,7 +388,17 @@ def kaiming_normal_(
     nonlinearity: str = "leaky_relu",
     generator: Generator | None = None,
 ) -> Tensor:
-    """Draw from a normal distribution, std = gain / sqrt(fan).
+    """Fill a tensor by He's normal initialization, in place; return it.
+
+    The mean is 0, the standard deviation is gain / sqrt(fan).  The arguments are those
+    of `kaiming_uniform_`.
+
+    Parameters
+    ----------
+    tensor
+        A weight of shape (out, in, ...), with a floating-point dtype.
+    a, mode, nonlinearity, generator
+        The same as for `kaiming_uniform_`.
 
     Examples
     --------

@@ -22,11 +22,23 @@ from autocalc.nn._init import SKIPPED, normal_
 def orthogonal_(
     tensor: Tensor, gain: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
-    """Draw a matrix whose rows, or columns if there are fewer, are orthonormal.
+    """Fill a tensor with a random orthogonal matrix times `gain`, in place; return it.
 
-    Dimensions after the second are counted to the columns; the result is multiplied
-    by `gain`.  Saxe, McClelland, Ganguli: Exact solutions to the nonlinear dynamics of
-    learning in deep linear neural networks (ICLR 2014).
+    The rows are orthonormal.  If there are fewer columns than rows, the columns are
+    orthonormal instead.  A tensor of more than two dimensions is taken as a matrix with
+    ``tensor.shape[0]`` rows.
+
+    Saxe, McClelland, Ganguli: Exact solutions to the nonlinear dynamics of learning in
+    deep linear neural networks (ICLR 2014).
+
+    Parameters
+    ----------
+    tensor
+        A floating-point tensor of two or more dimensions, which is filled.
+    gain
+        The factor of the orthogonal matrix.
+    generator
+        The random number generator.  The default is the generator of the process.
 
     Examples
     --------
@@ -77,16 +89,30 @@ def sparse_(
     std: float = 0.01,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Draw a matrix from a normal distribution, the share `sparsity` of each column 0.
+    """Fill a matrix with a sparse random matrix, in place; return it.
+
+    In each column, the share `sparsity` of the elements is 0.  The others are normal
+    random numbers with mean 0 and standard deviation `std`.
 
     Martens: Deep learning via Hessian-free optimization (ICML 2010).
+
+    Parameters
+    ----------
+    tensor
+        A floating-point tensor of shape (rows, columns), which is filled.
+    sparsity
+        The share of zeros in each column, from 0 to 1.
+    std
+        The standard deviation of the other elements.
+    generator
+        The random number generator.  The default is the generator of the process.
 
     Raises
     ------
     ShapeError
-        If `tensor` is no matrix.
+        If `tensor` does not have two dimensions.
     ArgumentError
-        If `sparsity` is not from 0 to 1.
+        If `sparsity` is not between 0 and 1.
 
     Examples
     --------
@@ -115,20 +141,23 @@ def sparse_(
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
-    """Make a convolution's weight pass on its input: channel i of the output is i.
+    """Make the weight of a convolution the identity, in place; return it.
+
+    Output channel i is a copy of input channel i.
 
     Parameters
     ----------
     tensor
-        A tensor of shape (out, in / groups, ...), with 1 to 3 dimensions of the filter.
+        The weight, of shape (out, in / groups, ...), with one to three filter
+        dimensions.
     groups
-        The number of groups of the convolution; each group passes on its own channels.
+        The number of groups of the convolution.  Each group copies its own channels.
 
     Raises
     ------
     ShapeError
-        If `tensor` does not have 3 to 5 dimensions, or `groups` does not divide the
-        first.
+        If `tensor` does not have three to five dimensions, or if its first dimension is
+        not a multiple of `groups`.
 
     Examples
     --------

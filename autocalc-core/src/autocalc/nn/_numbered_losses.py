@@ -18,19 +18,19 @@ from autocalc.nn import functional
 _NAMES = ("none", "mean", "sum")
 
 #: The docstring of a loss; the text in the braces differs.
-_DOCUMENTATION = """Return `nn.functional.{name}` with the reduction as a number.
+_DOCUMENTATION = """Compute `nn.functional.{name}`; the reduction is given as a number.
 
 Parameters
 ----------
 {others}
-    See `nn.functional.{name}`.
+    The same as for `nn.functional.{name}`.
 reduction
-    0 for none, 1 for the mean, 2 for the sum.
+    0 for no reduction, 1 for the mean, 2 for the sum.
 
 Raises
 ------
 ArgumentError
-    If `reduction` is none of these.
+    If `reduction` is not 0, 1 or 2.
 
 Examples
 --------

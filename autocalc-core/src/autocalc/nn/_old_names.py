@@ -13,12 +13,12 @@ from autocalc.nn import _init, _init_matrices
 from autocalc.nn._clip import clip_grad_norm_
 
 #: The docstring of an old name; the text in the braces differs.
-_DOCUMENTATION = """The old name of `{new}`; it warns.
+_DOCUMENTATION = """The deprecated name of `{new}`; a call issues a warning.
 
 Parameters
 ----------
 {parameters}
-    As those of `{new}`.
+    The same as for `{new}`.
 
 Examples
 --------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The computations of modules as functions: everything is an argument."""
+"""The computations of modules as functions; the parameters are arguments."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Filling parameters before training."""
+"""Functions that set the initial values of parameters, in place."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""PyTorch's place for `Parameter`, `Buffer`, and those without a shape."""
+"""The classes `Parameter` and `Buffer`, and their uninitialised forms."""
 
 from autocalc.nn._module.buffer import Buffer
 from autocalc.nn._module.parameter import Parameter

@@ -11,31 +11,31 @@ from autocalc.nn._module.module import Module
 
 
 class DataParallel(Module):
-    """Calls the module with the whole batch, because there is one device.
+    """Wraps a module and calls it with the whole batch, on one device.
 
-    For programs that are written for several GPUs; keys of the state begin with
-    ``module.``, as they do there.
+    It lets programs run that were written for several GPUs.  As in PyTorch, the keys of
+    its `state_dict` begin with ``module.``.
 
     Parameters
     ----------
     module
         The module to call.
     device_ids
-        None, or a list of numbers and devices; the first would do everything.
+        None, or a list of device numbers or devices.  It has no effect.
     output_device
-        A number or a device; without effect.
+        A device number or a device.  It has no effect.
     dim
-        The dimension of the batch; without effect.
+        The dimension of the batch.  It has no effect.
 
     Attributes
     ----------
     module
-        The module to wrap.
+        The wrapped module.
 
     Raises
     ------
     DTypeError
-        If `module` is none.
+        If `module` is not a `Module`.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class DataParallel(Module):
         self.device_ids: list[int] = []
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        """Call the module."""
+        """Return ``module(*inputs, **kwargs)``."""
         return self.module(*inputs, **kwargs)
 
 

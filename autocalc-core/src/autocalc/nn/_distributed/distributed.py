@@ -34,61 +34,72 @@ _MB = 2**20
 
 
 class DistributedDataParallel(Module):
-    """Calls the module; backward gives all ranks the mean of their gradients.
+    """Wraps a module and averages its gradients over all ranks in the backward pass.
 
-    Each rank computes the gradients of its part of the batch.  They are summed over all
-    ranks in buckets, while backward still computes others, and divided by the number of
-    ranks.  So n ranks with a mean loss over B / n samples each do what one process does
-    with B.  At first all get the parameters and buffers of the first rank.  In a group
-    of one, or without a group, this is the module.
+    Each rank computes the gradients of its part of the batch.  The gradients are
+    grouped into buckets.  While backward still computes other gradients, each full
+    bucket is summed over all ranks and divided by the number of ranks.  So n ranks with
+    a mean loss over B / n samples each compute the same step as one process with B
+    samples.
+
+    When the wrapper is made, all ranks take the parameters and buffers of the first
+    rank.  If there is no process group, or if the group has one rank, the wrapper only
+    calls the module.
 
     Parameters
     ----------
     module
-        The module to call, the same on all ranks.
+        The module to wrap.  It must have the same parameters on all ranks.
     device_ids, output_device
-        None, or numbers and devices; without effect.
+        None, or device numbers and devices.  They have no effect.
     dim
-        The dimension of the batch; without effect.
+        The dimension of the batch.  It has no effect.
     broadcast_buffers
         True to copy the buffers of rank 0 to all ranks before each forward pass in
         training.
     init_sync
-        True to compare the ranks' parameters and copy those of rank 0 to all.
+        True to compare the parameters of all ranks and to copy those of rank 0 to all
+        ranks.
     process_group
-        The ranks that average, as `distributed.new_group` made them; None: all.
+        The group of ranks over which gradients are averaged, made by
+        `distributed.new_group`. None means all ranks.
     bucket_cap_mb
-        Megabytes of gradients in a bucket; by default 2 where all ranks are on one
-        host, else a 32nd of all gradients, 0.125 at least and 25 at most.
+        The size of a bucket in megabytes.  The default is 2 if all ranks are on one
+        host. Otherwise it is 1/32 of the size of all gradients, but at least 0.125 and
+        at most 25.
     find_unused_parameters
-        True to let parameters be without gradient on some ranks, or on all; a missing
-        gradient counts as 0. Otherwise it is an error.
+        True if some parameters may have no gradient on some or all ranks.  A missing
+        gradient then counts as 0.  If False, a missing gradient is an error.
     check_reduction
-        Accepted for PyTorch's sake; it has no effect.
+        Accepted for compatibility with PyTorch.  It has no effect.
     gradient_as_bucket_view
-        True to let ``grad`` be part of a bucket: one copy less, and half of the memory.
+        True to make each ``grad`` a view of its bucket.  This saves one copy and half
+        of the memory for gradients.
     **words
-        Other arguments of PyTorch's, ``static_graph`` for example; without effect.
+        Other arguments that PyTorch accepts, for example ``static_graph``.  They have
+        no effect.
 
     Attributes
     ----------
     module
-        The module to wrap.
+        The wrapped module.
 
     Notes
     -----
-    Parameters belong into `forward` of the module, whose result the loss is computed
-    of.  A compiled step averages too: sums start as soon as a bucket is complete.
+    Use the parameters only in ``forward`` of the module, and compute the loss from its
+    result.  A compiled training step averages gradients in the same way.
+
     Method: Li et al., "PyTorch Distributed", VLDB 2020.
 
     Raises
     ------
     DTypeError
-        If `module` is none.
+        If `module` is not a `Module`.
     ArgumentError
-        If this rank is not in `process_group`, or the module has nothing to train.
+        If this rank is not in `process_group`, or if no parameter requires a gradient.
     DistributedError
-        If the ranks' models differ; in backward, if a gradient is missing.
+        If the models of the ranks differ.  The backward pass raises it if a gradient is
+        missing.
 
     Examples
     --------
@@ -171,7 +182,7 @@ class DistributedDataParallel(Module):
         self._reducer = Reducer(group, trained, limit, *flags)
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        """Call the module; its backward pass averages gradients."""
+        """Return ``module(*inputs, **kwargs)``; the backward averages gradients."""
         reducer = self._reducer
         if reducer is None or not is_grad_enabled():
             return self.module(*inputs, **kwargs)
@@ -201,9 +212,9 @@ class DistributedDataParallel(Module):
 
     @contextmanager
     def no_sync(self) -> Iterator[None]:
-        """Return a context in which gradients add up on each rank and are not averaged.
+        """Return a context in which gradients accumulate on each rank, not averaged.
 
-        The next backward pass outside of it averages the sum.
+        The first backward pass after the context averages the accumulated sum.
 
         Examples
         --------
@@ -231,25 +242,25 @@ class DistributedDataParallel(Module):
         enable: bool = True,
         throw_on_early_termination: bool = False,
     ) -> Iterator[None]:
-        """Return a context in which ranks may have different numbers of batches.
+        """Return a context for ranks that have different numbers of batches.
 
-        A rank that has left its loop takes part in the others' sums with zeros.  At the
-        end all ranks have the model of the last one that had data.
+        A rank that has no more batches contributes zeros to the sums of the other
+        ranks. At the end, all ranks have the model of the last rank that had data.
 
         Parameters
         ----------
         divide_by_initial_world_size
-            True to divide sums by the number of all ranks, False by the number of those
-            with data.
+            True to divide sums by the number of all ranks.  False to divide by the
+            number of ranks that still have data.
         enable
-            False to do nothing, if all ranks have as many batches.
+            False to do nothing.  Use it if all ranks have the same number of batches.
         throw_on_early_termination
-            True to raise on all ranks as soon as one has no more data.
+            True to raise an error on all ranks as soon as one rank has no more data.
 
         Raises
         ------
         DistributedError
-            If this is enabled and happens.
+            If `throw_on_early_termination` is True and a rank has no more data.
 
         Examples
         --------

@@ -20,19 +20,22 @@ from autocalc.nn._module.uninitialized import is_lazy
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Normalises each channel over the batches of all processes.
+    """Batch normalization with the statistics of the batches of all processes.
 
-    n ranks with parts of a batch compute what `BatchNorm1d`, `BatchNorm2d` and
-    `BatchNorm3d` do with the whole batch: mean and variance are those of all ranks, in
-    training, where all ranks call it.  In a group of one, without a group, and after
-    `eval`, it is one of those.
+    In training, the mean and the variance of each channel are computed over the inputs
+    of all ranks. So n ranks with one part of a batch each compute the same as
+    `BatchNorm1d`, `BatchNorm2d` or `BatchNorm3d` with the whole batch.  All ranks have
+    to call the layer.
+
+    After `eval`, without a process group, or in a group of one rank, it is an ordinary
+    batch norm.
 
     Parameters
     ----------
-    num_features, eps, momentum, affine, track_running_stats, dtype, bias
+    num_features, eps, momentum, affine, track_running_stats, device, dtype, bias
         The same as for `BatchNorm2d`.
     process_group
-        The ranks, as `distributed.new_group` made them; None: all.
+        The group of ranks, made by `distributed.new_group`.  None means all ranks.
 
     Attributes
     ----------
@@ -42,9 +45,10 @@ class SyncBatchNorm(_BatchNorm):
     Raises
     ------
     ArgumentError
-        If this rank is not in `process_group`, or it has ended.
+        If this rank is not in `process_group`, or if the group has been destroyed.
     ShapeError
-        If the input is not (N, C), (N, C, L), (N, C, H, W) or (N, C, D, H, W).
+        If the shape of the input is not (N, C), (N, C, L), (N, C, H, W) or (N, C, D, H,
+        W).
 
     Examples
     --------
@@ -76,7 +80,7 @@ class SyncBatchNorm(_BatchNorm):
         self.process_group = process_group
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return `input` normalised; in training, move the running statistics."""
+        """Return `input` normalised; in training, update the running statistics."""
         mean, var, weight, bias, by_batch, share, eps = self._arguments(input)
         group = self._group()
         if not by_batch or group is None:
@@ -91,7 +95,10 @@ class SyncBatchNorm(_BatchNorm):
         return sync_batch_norm(input, mean, var, weight, bias, share, eps, group)
 
     def relu(self, input: Tensor, residual: Tensor | None = None) -> Tensor:
-        """Return ``relu(self(input) + residual)``; alone, each way in one kernel."""
+        """Return ``relu(self(input) + residual)``.
+
+        Without other ranks, one kernel computes it in forward and one in backward.
+        """
         if self._group() is None:
             return super().relu(input, residual)
         y = self(input)
@@ -107,22 +114,24 @@ class SyncBatchNorm(_BatchNorm):
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
-        """Return `module` with a `SyncBatchNorm` in place of each batch norm inside.
+        """Replace each batch norm in a module by a `SyncBatchNorm`; return the module.
 
         Parameters
         ----------
         module
-            It is changed; if it is a batch norm itself, the new one is returned.
-            Parameters and running statistics are taken over, not copied.
+            The module, changed in place.  If it is a batch norm itself, the new layer
+            is returned instead.  The new layers share the parameters and the running
+            statistics of the old ones.
         process_group
-            The ranks, as `distributed.new_group` made them; None: all.
+            The group of ranks, made by `distributed.new_group`.  None means all ranks.
 
         Raises
         ------
         DTypeError
-            If `module` is no Module.
+            If `module` is not a `Module`.
         ArgumentError
-            If this rank is not in `process_group`, or a lazy norm has no parameters.
+            If this rank is not in `process_group`, or if a lazy batch norm has not yet
+            been called.
 
         Examples
         --------

@@ -44,22 +44,24 @@ _POLICIES = ("auto", "accurate", "balanced", "compact")
 
 @dataclass(frozen=True)
 class LinearCrossEntropyOptions:
-    """How `linear_cross_entropy` cuts a batch into chunks.
+    """Options that control how `linear_cross_entropy` cuts a batch into chunks of rows.
 
     Parameters
     ----------
     allow_retain_graph
-        True to keep the gradients for a second backward pass. Otherwise the first pass
-        takes their memory, and a second one computes them again.
+        True to keep the gradients for a second backward pass.  If False, the first
+        backward pass reuses their memory, and a second one computes them again.
     batch_chunk_size
-        The number of rows of a chunk.
+        The number of rows of a chunk.  None lets `chunking_method` choose it.
     chunking_method
-        The rule for that number, unless it is given. ``"auto"`` takes as many rows as
-        have 16 Mi logits, 64 MiB in float32; fewer rows would read the weights from
-        memory too often. ``"aspect_ratio"`` makes the logits of a chunk about as large
-        as the input, ``"aspect_ratio:n"`` n times smaller. None takes all rows.
+        The rule that chooses the number of rows.  ``"auto"`` makes the logits of a
+        chunk 16 Mi elements large, which are 64 MiB in float32.  ``"aspect_ratio"``
+        makes the logits of a chunk about as large as the input, and
+        ``"aspect_ratio:n"`` makes them n times smaller. None makes one chunk of all
+        rows.
     acc_policy, acc_dtype
-        Accepted for PyTorch's sake: kernels compute in float32 and wider.
+        Accepted for compatibility with PyTorch.  They have no effect.  Kernels
+        accumulate in float32 or float64.
 
     Raises
     ------
@@ -100,7 +102,7 @@ class LinearCrossEntropyOptions:
                 raise ArgumentError(message)
 
     def rows(self, batch: int, features: int, classes: int) -> int:
-        """Return how many rows a chunk has."""
+        """Return the number of rows of a chunk."""
         given = self.batch_chunk_size
         method = self.chunking_method
         if method == "auto" and given is None:
@@ -143,36 +145,40 @@ def linear_cross_entropy(
 ) -> Tensor:
     """Return ``cross_entropy(linear(input, linear_weight, linear_bias), target)``.
 
-    With `options` the batch is cut into chunks, and the logits of all rows are never
-    held at once. The gradients are computed with the loss, chunk by chunk; with
-    ``reduction="none"`` the backward pass computes the logits again.
+    The batch is cut into chunks of rows, so that the logits of all rows are never in
+    memory at the same time.  The gradients are computed together with the loss, chunk
+    by chunk.  With ``reduction="none"`` the backward pass computes the logits again.
 
     Parameters
     ----------
     input
-        A tensor of shape (N, F) or (F,).
+        The features, of shape (N, F) or (F,), with a floating-point dtype.
     linear_weight
-        A tensor of shape (C, F), or (C, d1, ..., F) for losses at several positions.
+        The weight of the linear layer, of shape (C, F).  A shape (C, d1, ..., F) gives
+        losses at several positions.
     target
-        Labels 0 to C - 1, int64 or uint8, (N,), (), or (N, d1, ...); or probabilities,
-        (N, C), (C,), or (N, C, d1, ...).
+        Class labels from 0 to C - 1, of dtype int64 or uint8 and of shape (N,), () or
+        (N, d1, ...). Or class probabilities, of the dtype of `input` and of shape (N,
+        C), (C,) or (N, C, d1, ...).
     linear_bias
-        A tensor of shape (C,) or (C, d1, ...).
+        The bias of the linear layer, of shape (C,) or (C, d1, ...).
     weight
-        A factor for each class, (C,).
+        A factor for the loss of each class, of shape (C,).
     reduction
-        ``"mean"`` (with labels weighted), ``"sum"`` or ``"none"``.
+        ``"mean"``, ``"sum"`` or ``"none"``.  With labels, the mean is weighted by
+        `weight`.
     ignore_index
-        Rows with this label count for nothing, by default those with -100.
+        The label of rows that are ignored.  The default is -100.
     label_smoothing
-        The share of the target that is spread over all classes.
+        The share of the target that is distributed evenly over all classes, from 0 to
+        1.
     options
-        The way to cut the batch; None does not cut it.
+        The options for cutting the batch.  None computes all rows at once.
 
     Raises
     ------
     ShapeError
-        If the shapes do not fit.
+        If the shapes do not match.
     ArgumentError
         If `ignore_index` is given with probabilities, or an argument is out of range.
     KernelDataError

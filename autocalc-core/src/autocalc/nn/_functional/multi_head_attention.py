@@ -46,55 +46,65 @@ def multi_head_attention_forward(
     average_attn_weights: bool = True,
     is_causal: bool = False,
 ) -> tuple[Tensor, Tensor | None]:
-    """Attention of several heads, with parameters given by the caller.
+    """Compute multi-head attention with the parameters given as arguments.
 
-    The formula is that of `nn.MultiheadAttention`; sequences come first.
+    The formula is the one of `nn.MultiheadAttention`.  S and T are the lengths of the
+    sequences of queries and of keys, B is the batch size.  The sequence dimension comes
+    first.
 
     Parameters
     ----------
     query
-        A tensor of shape (S, B, E), or (S, E) for one sequence.
+        The queries, of shape (S, B, E), or (S, E) for one sequence.
     key, value
-        Tensors of shape (T, B, K) and (T, B, V), or without B for one sequence.
+        The keys, of shape (T, B, K), and the values, of shape (T, B, V).  For one
+        sequence, the dimension B is missing.
     embed_dim_to_check
-        E; an error if `query` has other features.
+        The number of features E.  It is an error if the last dimension of `query` has
+        another size.
     num_heads
-        H, which divides E.
+        The number of heads H.  E must be a multiple of H.
     in_proj_weight, in_proj_bias
-        (3 E, E) and (3 E,).
+        The weight of the input projections, of shape (3 E, E), and their bias, of shape
+        (3 E,).
     bias_k, bias_v
-        (1, 1, E): a key and value after those of each sequence; None for none.
+        One more key and one more value, each of shape (1, 1, E), appended to each
+        sequence. None appends nothing.
     add_zero_attn
-        True to add a key and a value of zeros.
+        True to append a key and a value of zeros to each sequence.
     dropout_p
-        The probability that a weight is set to 0, if `training`.
+        The probability that an attention weight is set to 0 if `training` is True.
     out_proj_weight, out_proj_bias
-        (E, E) and (E,).
+        The weight of the output projection, of shape (E, E), and its bias, of shape
+        (E,).
     training
-        True to drop weights.
+        True to apply dropout.
     key_padding_mask, need_weights, attn_mask, average_attn_weights, is_causal
-        The same as in the call of `nn.MultiheadAttention`.
+        The same as for `nn.MultiheadAttention.forward`.
     use_separate_proj_weight
-        True if the next three replace `in_proj_weight`.
+        True to use `q_proj_weight`, `k_proj_weight` and `v_proj_weight` instead of
+        `in_proj_weight`.
     q_proj_weight, k_proj_weight, v_proj_weight
-        Tensors of shape (E, E), (E, K) and (E, V).
+        The weights of the three input projections, of shapes (E, E), (E, K) and (E, V).
     static_k, static_v
-        Tensors of shape (B * H, T, E / H), which replace the projected keys and values.
+        Tensors of shape (B * H, T, E / H), used instead of the projected keys and
+        values.
 
     Returns
     -------
     output : Tensor
-        The result, of the shape of `query`.
+        The result, of the same shape as `query`.
     weights : Tensor or None
-        A tensor of shape (B, S, T), or (B, H, S, T) if not averaged; without B for one
-        sequence.
+        The attention weights, of shape (B, S, T) if averaged over the heads, otherwise
+        (B, H, S, T). For one sequence, the dimension B is missing.  None if
+        `need_weights` is False.
 
     Raises
     ------
     ArgumentError
-        If the heads do not divide the features, or a weight is missing.
+        If E is not a multiple of H, or if a weight is missing.
     ShapeError
-        If the shapes do not fit.
+        If the shapes do not match.
 
     Examples
     --------

@@ -25,42 +25,45 @@ from autocalc.nn._module.module import Module
 
 
 class ASMoutput(NamedTuple):
-    """The logarithm of each target's probability, and minus their mean."""
+    """The log-probability of each target, and the loss: minus their mean."""
 
     output: Tensor
     loss: Tensor
 
 
 class AdaptiveLogSoftmaxWithLoss(Module):
-    """The log-probabilities of very many classes, the rare ones in clusters.
+    """Adaptive softmax: log-probabilities of very many classes.
 
-    Classes are numbered by how common they are.  Those before the first cutoff are in
-    the head, with one entry for each cluster of the others, so that
+    Rare classes are grouped into clusters. Number the classes by frequency, the most
+    frequent class first.  The classes before the first cutoff form the head.  The head
+    also has one entry for each cluster, so that::
 
-    ``log p(class) = log p(cluster) + log p(class in its cluster)``
+        log p(class) = log p(cluster) + log p(class in its cluster)
 
-    and a cluster is computed only for the rows whose target is in it.  Grave and
-    others: Efficient softmax approximation for GPUs (ICML 2017).
+    A cluster is only computed for the rows whose target is in it.
+
+    Grave et al.: Efficient softmax approximation for GPUs (ICML 2017).
 
     Parameters
     ----------
     in_features
-        The size of the last dimension of the input.
+        The number of features of the input (the size of its last dimension).
     n_classes
         The number of classes.
     cutoffs
-        The classes at which the clusters begin: increasing, from 1 to n_classes - 1.
+        The first class of each cluster: increasing integers from 1 to n_classes - 1.
     div_value
-        Cluster i is reached through in_features // div_value**(i + 1) features.
+        Cluster i uses a projection to in_features // div_value**(i + 1) features.
     head_bias
         True to give the head a bias.
-    dtype
-        The dtype of the parameters; None is the default dtype.
+    device, dtype
+        The device and the floating-point dtype of the parameters.  None means the
+        default device and the default dtype.
 
     Raises
     ------
     ArgumentError
-        If `cutoffs` do not rise, or an argument is out of range.
+        If `cutoffs` are not increasing, or if an argument is out of range.
 
     Examples
     --------
@@ -119,20 +122,20 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         )
 
     def reset_parameters(self) -> None:
-        """Draw the parameters again, from the default generator."""
+        """Draw new initial values for all parameters."""
         for layer in self.modules():
             if isinstance(layer, Linear):
                 layer.reset_parameters()
 
     def forward(self, input_: Tensor, target_: Tensor) -> ASMoutput:
-        """Return log-probabilities of targets, and the loss.
+        """Return the log-probabilities of the targets, and the loss.
 
         Parameters
         ----------
         input_
-            A tensor of shape [N, in_features] or [in_features].
+            The features, of shape (N, in_features) or (in_features,).
         target_
-            A tensor of shape [N] or [], integers from 0 to n_classes - 1.
+            The target classes, of shape (N,) or (): integers from 0 to n_classes - 1.
         """
         rows, targets = self._checked(input_, target_)
         head = log_softmax(self.head(rows), 1)
@@ -158,12 +161,12 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         return places
 
     def log_prob(self, input: Tensor) -> Tensor:
-        """Return the log-probabilities of all classes, [N, n_classes].
+        """Return the log-probabilities of all classes, of shape (N, n_classes).
 
         Parameters
         ----------
         input
-            The features, of shape [N, in_features].
+            The features, of shape (N, in_features).
 
         Examples
         --------
@@ -182,12 +185,12 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         return joining.cat(parts, 1)
 
     def predict(self, input: Tensor) -> Tensor:
-        """Return the most probable class of each row, [N].
+        """Return the most probable class of each row, of shape (N,) and dtype int64.
 
         Parameters
         ----------
         input
-            The features, of shape [N, in_features].
+            The features, of shape (N, in_features).
 
         Examples
         --------

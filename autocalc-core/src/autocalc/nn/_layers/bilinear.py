@@ -15,24 +15,26 @@ from autocalc.nn._module.parameter import Parameter
 
 
 class Bilinear(Module):
-    """y_k = x1^T W_k x2 + b_k.
+    """Bilinear layer: y_k = x1^T W_k x2 + b_k.
 
     Parameters
     ----------
     in1_features, in2_features, out_features
-        The sizes of the last dimension of x1, x2 and y.
+        The numbers of features of x1, x2 and y.
     bias
-        True to add b.
-    dtype
-        The dtype of the parameters; None is the default dtype.
+        True to add the bias b.
+    device, dtype
+        The device and the floating-point dtype of the parameters.  None means the
+        default device and the default dtype.
 
     Attributes
     ----------
     weight
-        W, (out_features, in1_features, in2_features), drawn evenly from -k to k, k = 1
-        / sqrt(in1_features).
+        The matrices W, of shape (out_features, in1_features, in2_features).  The
+        initial values are uniform on [-k, k], where k = 1 / sqrt(in1_features).
     bias
-        b, (out_features,), drawn likewise; None without.
+        The vector b, of shape (out_features,), with initial values from the same
+        distribution. None if `bias` is False.
 
     Examples
     --------
@@ -74,17 +76,20 @@ class Bilinear(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the parameters again, from the default generator."""
+        """Draw new initial values for all parameters."""
         bound = self.in1_features**-0.5 if self.in1_features else 0.0
         for param in self.parameters(recurse=False):
             _init.uniform_(param, -bound, bound)
 
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
-        """Return y for x1 (..., in1_features) and x2 (..., in2_features)."""
+        """Return y, of shape (..., out_features).
+
+        The inputs have the shapes (..., in1_features) and (..., in2_features).
+        """
         return functional.bilinear(input1, input2, self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        """Name the sizes."""
+        """Return the sizes as text for `repr`."""
         return (
             f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
             f"out_features={self.out_features}, bias={self.bias is not None}"

@@ -21,26 +21,30 @@ class _DropoutBase(Module):
         self.inplace = bool(inplace)
 
     def extra_repr(self) -> str:
-        """Name the probability."""
+        """Return the probability as text for `repr`."""
         return f"p={self.p}, inplace={self.inplace}"
 
 
 class Dropout(_DropoutBase):
-    """Sets elements to 0 with probability `p` and multiplies the rest by 1 / (1 - p).
+    """Sets random elements to 0 in training, with probability `p`.
 
-    After `eval` the input passes unchanged.
+    The other elements are multiplied by 1 / (1 - p).  After `eval` the output is the
+    input.
+
+    Srivastava et al.: Dropout: a simple way to prevent neural networks from overfitting
+    (JMLR 2014).
 
     Parameters
     ----------
     p
-        The weight of the batch in the running statistics, from 0 to 1.
+        The probability that an element is set to 0; from 0 to 1.
     inplace
-        True to also write the result into the input.
+        True to also write the result into the input tensor.
 
     Raises
     ------
     ArgumentError
-        If `p` is not from 0 to 1.
+        If `p` is not between 0 and 1.
 
     Examples
     --------
@@ -51,21 +55,22 @@ class Dropout(_DropoutBase):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return `input` with elements dropped, in training."""
+        """Return `input`; in training, random elements are 0."""
         return functional.dropout(input, self.p, self.training, self.inplace)
 
 
 class Dropout1d(_DropoutBase):
-    """Sets whole channels of signals to 0 with probability `p`.
+    """Sets random channels of signals to 0 in training, with probability `p`.
 
-    The rest is multiplied by 1 / (1 - p).  After `eval` the input passes unchanged.
+    The other channels are multiplied by 1 / (1 - p).  After `eval` the output is the
+    input.
 
     Parameters
     ----------
     p
-        The weight of the batch in the running statistics, from 0 to 1.
+        The probability that a channel is set to 0; from 0 to 1.
     inplace
-        True to also write the result into the input.
+        True to also write the result into the input tensor.
 
     Examples
     --------
@@ -75,21 +80,22 @@ class Dropout1d(_DropoutBase):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return an input (N, C, L) or (C, L) with channels dropped, in training."""
+        """Return `input` (N, C, L) or (C, L); in training, random channels are 0."""
         return functional.dropout1d(input, self.p, self.training, self.inplace)
 
 
 class Dropout2d(_DropoutBase):
-    """Sets whole channels to 0 with probability `p`.
+    """Sets random channels of images to 0 in training, with probability `p`.
 
-    The rest is multiplied by 1 / (1 - p).  After `eval` the input passes unchanged.
+    The other channels are multiplied by 1 / (1 - p).  After `eval` the output is the
+    input.
 
     Parameters
     ----------
     p
-        The weight of the batch in the running statistics, from 0 to 1.
+        The probability that a channel is set to 0; from 0 to 1.
     inplace
-        True to also write the result into the input.
+        True to also write the result into the input tensor.
 
     Examples
     --------
@@ -100,21 +106,22 @@ class Dropout2d(_DropoutBase):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return an input (N, C, H, W) with channels dropped, in training."""
+        """Return `input` (N, C, H, W); in training, random channels are 0."""
         return functional.dropout2d(input, self.p, self.training, self.inplace)
 
 
 class Dropout3d(_DropoutBase):
-    """Sets whole channels of volumes to 0 with probability `p`.
+    """Sets random channels of volumes to 0 in training, with probability `p`.
 
-    The rest is multiplied by 1 / (1 - p).  After `eval` the input passes unchanged.
+    The other channels are multiplied by 1 / (1 - p).  After `eval` the output is the
+    input.
 
     Parameters
     ----------
     p
-        The weight of the batch in the running statistics, from 0 to 1.
+        The probability that a channel is set to 0; from 0 to 1.
     inplace
-        True to also write the result into the input.
+        True to also write the result into the input tensor.
 
     Examples
     --------
@@ -124,22 +131,23 @@ class Dropout3d(_DropoutBase):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return an input (N, C, D, H, W) with channels dropped, in training."""
+        """Return `input` (N, C, D, H, W); in training, random channels are 0."""
         return functional.dropout3d(input, self.p, self.training, self.inplace)
 
 
 class AlphaDropout(_DropoutBase):
-    """Sets elements to selu(-inf) with probability `p`, keeping mean 0 and variance 1.
+    """Dropout for networks with `SELU`: it keeps the mean 0 and the variance 1.
 
-    For networks of `SELU`; see `functional.alpha_dropout`.  After `eval` the input
-    passes unchanged.
+    In training, random elements become selu(-inf) with probability `p`.  Then all
+    elements are scaled and shifted; `functional.alpha_dropout` has the formula.  After
+    `eval` the output is the input.
 
     Parameters
     ----------
     p
-        The weight of the batch in the running statistics, from 0 to 1.
+        The probability that an element is replaced; from 0 to 1.
     inplace
-        True to also write the result into the input.
+        True to also write the result into the input tensor.
 
     Examples
     --------
@@ -150,22 +158,23 @@ class AlphaDropout(_DropoutBase):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return `input` with elements dropped, in training."""
+        """Return `input`; in training, random elements are replaced."""
         return functional.alpha_dropout(input, self.p, self.training, self.inplace)
 
 
 class FeatureAlphaDropout(_DropoutBase):
-    """Sets whole channels to selu(-inf), keeping mean 0 and variance 1.
+    """Channel dropout for networks with `SELU`: it keeps the mean 0 and the variance 1.
 
-    For networks of `SELU`; see `functional.feature_alpha_dropout`.  After `eval` the
-    input passes unchanged.
+    In training, all elements of random channels become selu(-inf), with probability
+    `p`.  Then all elements are scaled and shifted; `functional.feature_alpha_dropout`
+    has the formula. After `eval` the output is the input.
 
     Parameters
     ----------
     p
-        The weight of the batch in the running statistics, from 0 to 1.
+        The probability that a channel is replaced; from 0 to 1.
     inplace
-        True to also write the result into the input.
+        True to also write the result into the input tensor.
 
     Examples
     --------
@@ -175,7 +184,7 @@ class FeatureAlphaDropout(_DropoutBase):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return an input (N, C, ...) with channels dropped, in training."""
+        """Return `input` (N, C, ...); in training, random channels are replaced."""
         return functional.feature_alpha_dropout(
             input, self.p, self.training, self.inplace
         )

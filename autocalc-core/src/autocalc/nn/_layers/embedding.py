@@ -18,25 +18,26 @@ from autocalc.nn._module.parameter import Parameter
 
 
 class Embedding(Module):
-    """weight[x]: a row of the table for each index.
+    """A table of vectors; each index in the input selects one row of the table.
 
     Parameters
     ----------
     num_embeddings, embedding_dim
-        The numbers of rows and columns of the table.
+        The numbers of rows and of columns of the table.
     padding_idx
-        The row that is initially zero and gets no gradient; negative ones count from
-        the end.
+        The index of a row that is initially 0 and gets no gradient.  A negative index
+        counts from the end.  None means that there is no such row.
     max_norm, norm_type, scale_grad_by_freq, sparse
         The same as for `functional.embedding`.
-    dtype
-        The dtype of the table; None is the default dtype.
+    device, dtype
+        The device and the floating-point dtype of the parameters.  None means the
+        default device and the default dtype.
 
     Attributes
     ----------
     weight
-        The table, (num_embeddings, embedding_dim), drawn from the standard normal
-        distribution.
+        The table, of shape (num_embeddings, embedding_dim).  The initial values are
+        standard normal random numbers.
 
     Examples
     --------
@@ -94,16 +95,17 @@ class Embedding(Module):
         scale_grad_by_freq: bool = False,
         sparse: bool = False,
     ) -> Embedding:
-        """Make a layer with an existing table, whose memory it shares.
+        """Make a layer from an existing table; the layer shares its memory.
 
         Parameters
         ----------
         embeddings
-            The table, (V, D).
+            The table, of shape (num_embeddings, embedding_dim), with a floating-point
+            dtype.
         freeze
             True to keep the table constant in training.
         padding_idx
-            The same as for the class; the row is not set to zero.
+            The same as for the class, but the row is not set to 0.
         max_norm, norm_type, scale_grad_by_freq, sparse
             The same as for the class.
 
@@ -127,14 +129,17 @@ class Embedding(Module):
         )  # fmt: skip
 
     def reset_parameters(self) -> None:
-        """Draw the table again; the padding row becomes zero."""
+        """Draw new initial values for the table; the row of `padding_idx` becomes 0."""
         _init.normal_(self.weight)
         if self.padding_idx is not None:
             with no_grad():
                 self.weight[self.padding_idx].zero_()
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the rows with the indices `input` (integers of any shape)."""
+        """Return the rows of the table, of shape ``(*input.shape, embedding_dim)``.
+
+        `input` holds integer indices and can have any shape.
+        """
         return functional.embedding(
             input,
             self.weight,
@@ -145,7 +150,7 @@ class Embedding(Module):
         )
 
     def extra_repr(self) -> str:
-        """Name the sizes and non-default settings."""
+        """Return the sizes and non-default settings as text for `repr`."""
         text = f"{self.num_embeddings}, {self.embedding_dim}"
         if self.padding_idx is not None:
             text += f", padding_idx={self.padding_idx}"
@@ -153,28 +158,30 @@ class Embedding(Module):
 
 
 class EmbeddingBag(Module):
-    """The sum, mean or maximum of the rows with the indices of a bag.
+    """The sum, mean or maximum of the embedding vectors of each bag of indices.
 
     Parameters
     ----------
     num_embeddings, embedding_dim
-        The numbers of rows and columns of the table.
+        The numbers of rows and of columns of the table.
     max_norm, norm_type, scale_grad_by_freq, sparse
         The same as for `functional.embedding`.
     mode
-        "sum", "mean" or "max".
+        ``"sum"``, ``"mean"`` or ``"max"``.
     include_last_offset
-        Whether offsets have one more element, where the last bag ends.
+        True if the argument ``offsets`` of a call has one more element: the end of the
+        last bag.
     padding_idx
-        The number to skip; its row is initially zero and gets no gradient.
-    dtype
-        The dtype of the table; None is the default dtype.
+        An index that is skipped.  Its row is initially 0 and gets no gradient.
+    device, dtype
+        The device and the floating-point dtype of the parameters.  None means the
+        default device and the default dtype.
 
     Attributes
     ----------
     weight
-        The table, (num_embeddings, embedding_dim), drawn from the standard normal
-        distribution.
+        The table, of shape (num_embeddings, embedding_dim).  The initial values are
+        standard normal random numbers.
 
     Examples
     --------
@@ -244,18 +251,19 @@ class EmbeddingBag(Module):
         include_last_offset: bool = False,
         padding_idx: int | None = None,
     ) -> EmbeddingBag:
-        """Make a layer with an existing table, whose memory it shares.
+        """Make a layer from an existing table; the layer shares its memory.
 
         Parameters
         ----------
         embeddings
-            The table, (V, D).
+            The table, of shape (num_embeddings, embedding_dim), with a floating-point
+            dtype.
         freeze
             True to keep the table constant in training.
         max_norm, norm_type, scale_grad_by_freq, sparse
             The same as for the class.
         mode, include_last_offset, padding_idx
-            The same as for the class; the row of `padding_idx` is not set to zero.
+            The same as for the class, but the row of `padding_idx` is not set to 0.
 
         Examples
         --------
@@ -280,7 +288,7 @@ class EmbeddingBag(Module):
         return layer
 
     def reset_parameters(self) -> None:
-        """Draw the table again; the padding row becomes zero."""
+        """Draw new initial values for the table; the row of `padding_idx` becomes 0."""
         _init.normal_(self.weight)
         if self.padding_idx is not None:
             with no_grad():
@@ -292,12 +300,15 @@ class EmbeddingBag(Module):
         offsets: Tensor | None = None,
         per_sample_weights: Tensor | None = None,
     ) -> Tensor:
-        """Return (B, D) of an input (B, L), or (N,) with `offsets`.
+        """Return one vector for each bag, of shape (bags, embedding_dim).
+
+        An input of shape (B, L) holds B bags of L indices.  A one-dimensional input
+        holds all bags one after the other; then `offsets` gives the start of each bag.
 
         Parameters
         ----------
         input, offsets, per_sample_weights
-            The arguments of `functional.embedding_bag`.
+            The same as for `functional.embedding_bag`.
         """
         return functional.embedding_bag(
             input,
@@ -313,7 +324,7 @@ class EmbeddingBag(Module):
         )
 
     def extra_repr(self) -> str:
-        """Name the sizes, the mode and non-default settings."""
+        """Return the sizes, the mode and non-default settings as text for `repr`."""
         text = f"{self.num_embeddings}, {self.embedding_dim}{_options(self)}"
         text += f", mode={self.mode!r}"
         if self.padding_idx is not None:

@@ -12,7 +12,14 @@ from autocalc.nn._module.module import Module
 
 
 class Flatten(Module):
-    """Merges the dimensions `start_dim` to `end_dim`; the batch stays by default.
+    """Merges the dimensions `start_dim` to `end_dim` into one.
+
+    By default it merges all dimensions except the first one, the batch.
+
+    Parameters
+    ----------
+    start_dim, end_dim
+        The first and the last dimension to merge.  Negative ones count from the end.
 
     Examples
     --------
@@ -27,23 +34,24 @@ class Flatten(Module):
         self.end_dim = end_dim
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return `input` with these dimensions merged."""
+        """Return `input` with the dimensions merged."""
         return view.flatten(input, self.start_dim, self.end_dim)
 
     def extra_repr(self) -> str:
-        """Name the dimensions."""
+        """Return the dimensions as text for `repr`."""
         return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
 
 
 class Unflatten(Module):
-    """Parts the dimension `dim` into several.
+    """Splits one dimension into several dimensions.
 
     Parameters
     ----------
     dim
-        The dimension; a negative one counts from the end.
+        The dimension to split.  A negative one counts from the end.
     unflattened_size
-        The new sizes; one may be -1.
+        The sizes of the new dimensions.  One of them may be -1; it is computed from the
+        others.
 
     Examples
     --------
@@ -60,9 +68,9 @@ class Unflatten(Module):
         )
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return `input` with this dimension parted."""
+        """Return `input` with the dimension split."""
         return named_views.unflatten(input, self.dim, self.unflattened_size)
 
     def extra_repr(self) -> str:
-        """Name dimension and sizes."""
+        """Return the dimension and sizes as text for `repr`."""
         return f"dim={self.dim}, unflattened_size={self.unflattened_size}"

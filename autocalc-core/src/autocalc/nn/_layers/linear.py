@@ -19,7 +19,9 @@ from autocalc.nn._module.parameter import Parameter
 
 
 class Identity(Module):
-    """Returns its input; takes the place of a layer that is left out.
+    """Returns its input unchanged.
+
+    Use it to replace a layer that is not wanted.  It accepts and ignores any arguments.
 
     Examples
     --------
@@ -37,24 +39,26 @@ class Identity(Module):
 
 
 class Linear(Module):
-    """y = x W^T + b.
+    """Linear layer: y = x W^T + b.
 
     Parameters
     ----------
     in_features, out_features
-        The sizes of the last dimension of x and of y.
+        The numbers of features of x and of y (the sizes of their last dimensions).
     bias
-        True to add b.
-    dtype
-        The dtype of the parameters; None is the default dtype.
+        True to add the bias b.
+    device, dtype
+        The device and the floating-point dtype of the parameters.  None means the
+        default device and the default dtype.
 
     Attributes
     ----------
     weight
-        W, (out_features, in_features), drawn evenly from -k to k, k = 1 /
-        sqrt(in_features).
+        The matrix W, of shape (out_features, in_features).  The initial values are
+        uniform on [-k, k], where k = 1 / sqrt(in_features).
     bias
-        b, (out_features,), drawn likewise; None without.
+        The vector b, of shape (out_features,), with initial values from the same
+        distribution. None if `bias` is False.
 
     Examples
     --------
@@ -92,7 +96,7 @@ class Linear(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the parameters again, from the default generator."""
+        """Draw new initial values for all parameters."""
         # The bound of kaiming_uniform_ with a = sqrt(5) is 1 / sqrt(in_features).
         _init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
@@ -100,11 +104,11 @@ class Linear(Module):
             _init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return x W^T + b for x (..., in_features)."""
+        """Return x W^T + b, of shape (..., out_features), for x (..., in_features)."""
         return matmul.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        """Name the sizes."""
+        """Return the sizes as text for `repr`."""
         return (
             f"in_features={self.in_features}, out_features={self.out_features}, "
             f"bias={self.bias is not None}"

@@ -15,7 +15,9 @@ Sizes = int | tuple[int, ...]
 
 
 class Upsample(Module):
-    """Images of another size; see `functional.interpolate`.
+    """Changes the size of signals, images or volumes.
+
+    `functional.interpolate` has the formulas.
 
     Parameters
     ----------
@@ -61,28 +63,29 @@ class Upsample(Module):
         self.recompute_scale_factor = recompute_scale_factor
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return `input` in its new size."""
+        """Return `input` in the new size."""
         return functional.interpolate(
             input, self.size, self.scale_factor, self.mode, self.align_corners,
             self.recompute_scale_factor,
         )  # fmt: skip
 
     def extra_repr(self) -> str:
-        """Name the size and the mode."""
+        """Return the size and the mode as text for `repr`."""
         if self.scale_factor is not None:
             return f"scale_factor={self.scale_factor!r}, mode={self.mode!r}"
         return f"size={self.size!r}, mode={self.mode!r}"
 
 
 class UpsamplingNearest2d(Upsample):
-    """Images of another size, by the nearest pixel.
+    """Changes the size of images: each new pixel is a copy of the nearest pixel.
 
     Parameters
     ----------
     size
-        One number, or height and width.
+        The new size: one integer, or one for the height and one for the width.
     scale_factor
-        The factor of the size, in place of `size`.
+        The factor by which the size is multiplied.  Give either `size` or
+        `scale_factor`.
 
     Examples
     --------
@@ -97,14 +100,17 @@ class UpsamplingNearest2d(Upsample):
 
 
 class UpsamplingBilinear2d(Upsample):
-    """Images of another size, by lines between pixels; the corners stay.
+    """Changes the size of images by bilinear interpolation, with aligned corners.
+
+    The four corner pixels of the input and of the output have the same values.
 
     Parameters
     ----------
     size
-        One number, or height and width.
+        The new size: one integer, or one for the height and one for the width.
     scale_factor
-        The factor of the size, in place of `size`.
+        The factor by which the size is multiplied.  Give either `size` or
+        `scale_factor`.
 
     Examples
     --------
@@ -118,12 +124,12 @@ class UpsamplingBilinear2d(Upsample):
 
 
 class ChannelShuffle(Module):
-    """Interleaves the channels of groups; see `functional.channel_shuffle`.
+    """Interleaves groups of channels; `functional.channel_shuffle` has the formula.
 
     Parameters
     ----------
     groups
-        The number of groups, which must divide the channels.
+        The number of groups; a divisor of the number of channels.
 
     Examples
     --------
@@ -137,21 +143,21 @@ class ChannelShuffle(Module):
         self.groups = groups
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return `input` rearranged."""
+        """Return `input` with its channels rearranged."""
         return functional.channel_shuffle(input, self.groups)
 
     def extra_repr(self) -> str:
-        """Name the number of groups."""
+        """Return the number of groups as text for `repr`."""
         return f"groups={self.groups}"
 
 
 class PixelShuffle(Module):
-    """Channels made into pixels; see `functional.pixel_shuffle`.
+    """Rearranges channels into pixels; `functional.pixel_shuffle` has the formula.
 
     Parameters
     ----------
     upscale_factor
-        r: images (C r^2, H, W) become (C, H r, W r).
+        The factor r.  Images of shape (N, C r^2, H, W) become (N, C, H r, W r).
 
     Examples
     --------
@@ -165,21 +171,21 @@ class PixelShuffle(Module):
         self.upscale_factor = upscale_factor
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return `input` rearranged."""
+        """Return `input`, rearranged."""
         return functional.pixel_shuffle(input, self.upscale_factor)
 
     def extra_repr(self) -> str:
-        """Name the factor."""
+        """Return the factor as text for `repr`."""
         return f"upscale_factor={self.upscale_factor}"
 
 
 class PixelUnshuffle(Module):
-    """Pixels made into channels; see `functional.pixel_unshuffle`.
+    """Rearranges pixels into channels; `functional.pixel_unshuffle` has the formula.
 
     Parameters
     ----------
     downscale_factor
-        r: images (C, H r, W r) become (C r^2, H, W).
+        The factor r.  Images of shape (N, C, H r, W r) become (N, C r^2, H, W).
 
     Examples
     --------
@@ -193,16 +199,16 @@ class PixelUnshuffle(Module):
         self.downscale_factor = downscale_factor
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return `input` rearranged."""
+        """Return `input`, rearranged."""
         return functional.pixel_unshuffle(input, self.downscale_factor)
 
     def extra_repr(self) -> str:
-        """Name the factor."""
+        """Return the factor as text for `repr`."""
         return f"downscale_factor={self.downscale_factor}"
 
 
 class Unfold(Module):
-    """Windows of images as columns; see `functional.unfold`.
+    """Returns each window of an image as a column; `functional.unfold` has the details.
 
     Parameters
     ----------
@@ -230,13 +236,13 @@ class Unfold(Module):
         self.stride = stride
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the columns."""
+        """Return the columns, of shape (N, C * window elements, windows)."""
         return functional.unfold(
             input, self.kernel_size, self.dilation, self.padding, self.stride
         )
 
     def extra_repr(self) -> str:
-        """Name the windows."""
+        """Return the settings as text for `repr`."""
         return (
             f"kernel_size={self.kernel_size}, dilation={self.dilation}, "
             f"padding={self.padding}, stride={self.stride}"
@@ -244,7 +250,9 @@ class Unfold(Module):
 
 
 class Fold(Unfold):
-    """Columns added to images; see `functional.fold`.
+    """Adds columns to windows of an image; `functional.fold` has the details.
+
+    It is the transpose of `Unfold`.
 
     Parameters
     ----------
@@ -270,12 +278,12 @@ class Fold(Unfold):
         self.output_size = output_size
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the images."""
+        """Return the images, of shape (N, C, H, W)."""
         return functional.fold(
             input, self.output_size, self.kernel_size, self.dilation, self.padding,
             self.stride,
         )  # fmt: skip
 
     def extra_repr(self) -> str:
-        """Name the images and the windows."""
+        """Return the settings as text for `repr`."""
         return f"output_size={self.output_size}, {super().extra_repr()}"

@@ -13,22 +13,23 @@ from autocalc._tensor.checks import check_flag
 
 
 class Buffer(Tensor):
-    """A tensor that a `Module` lists among its buffers once it is an attribute.
+    """A tensor that becomes a buffer when it is assigned to a `Module` attribute.
 
     ``module.name = Buffer(x)`` is the same as ``module.register_buffer("name", x)``.
-    Operators on it give plain tensors.
+    Operators on a buffer return plain tensors.
 
     Parameters
     ----------
     data
-        The values; memory is shared, history is not.  Empty by default.
+        The values.  The buffer shares their memory, but not their autograd history.
+        None makes an empty tensor.
     persistent
-        True to include the buffer in `state_dict`.
+        True to include the buffer in the `state_dict` of the module.
 
     Raises
     ------
     DTypeError
-        If `data` is no tensor.
+        If `data` is not a tensor.
 
     Examples
     --------

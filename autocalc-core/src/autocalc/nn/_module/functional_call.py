@@ -25,32 +25,32 @@ def functional_call(
     tie_weights: bool = True,
     strict: bool = False,
 ) -> Any:
-    """Call a module with other parameters and buffers.
+    """Call a module with other parameters and buffers than its own.
 
-    Gradients flow to the tensors that are given; the module keeps its own.
+    The module is not changed.  Gradients flow to the given tensors.
 
     Parameters
     ----------
     module
         The module to call.
     parameter_and_buffer_dicts
-        Tensors by their names, as in `state_dict`; or several such dicts, which share
-        no name.  Others are the module's own.
+        A mapping of names, as in `state_dict`, to tensors; or several such mappings
+        without common names.  For all other names, the module's own tensors are used.
     args
-        The arguments of the call: a tuple, or a single argument.
+        The positional arguments of the call: a tuple, or a single argument.
     kwargs
-        The keyword arguments of the call.
+        The keyword arguments of the call.  None means no keyword arguments.
     tie_weights
-        Whether a tensor that is given under one name is taken under all names that the
-        module has for the same parameter.
+        True if a tensor given for a tied parameter is used under all names of that
+        parameter.
     strict
-        Whether all parameters and buffers must be given, and nothing else.
+        True if exactly the parameters and buffers of the module must be given.
 
     Raises
     ------
     ArgumentError
-        If names are missing or unknown and `strict`, if two dicts share a name, or if
-        different tensors are given for one tied parameter.
+        If `strict` is True and names are missing or unknown.  Also if two mappings
+        share a name, or if different tensors are given for one tied parameter.
 
     Examples
     --------

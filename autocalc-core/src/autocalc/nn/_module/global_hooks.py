@@ -50,9 +50,19 @@ def _function(where: str, hook: object) -> Callable[..., Any]:
 
 
 def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call ``hook(module, args)`` before the forward of every module.
+    """Call ``hook(module, args)`` before the forward method of every module.
 
-    It may return other arguments.  Hooks of all modules run before a module's own.
+    The hook may return new arguments.  It runs before the hooks of the module itself.
+
+    Parameters
+    ----------
+    hook
+        The function to call.  It returns None or the new positional arguments.
+
+    Returns
+    -------
+    RemovableHandle
+        A handle; its method ``remove()`` removes the hook.
 
     Examples
     --------
@@ -69,9 +79,22 @@ def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandl
 def register_module_forward_hook(
     hook: Callable[..., Any], *, with_kwargs: bool = False, always_call: bool = False
 ) -> RemovableHandle:
-    """Call ``hook(module, args, output)`` after the forward of every module.
+    """Call ``hook(module, args, output)`` after the forward method of every module.
 
-    It may return another output.  See `Module.register_forward_hook`.
+    The hook may return a new output.  The other arguments are those of
+    `Module.register_forward_hook`.
+
+    Parameters
+    ----------
+    hook
+        The function to call.  It returns None or a new output.
+    with_kwargs, always_call
+        The same as for `Module.register_forward_hook`.
+
+    Returns
+    -------
+    RemovableHandle
+        A handle; its method ``remove()`` removes the hook.
 
     Examples
     --------
@@ -90,7 +113,19 @@ def register_module_forward_hook(
 def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call ``hook(module, grad_input, grad_output)`` in the backward of every module.
 
-    It may return other gradients of the inputs.
+    It is called when the gradients of the inputs of a module are known.
+
+    The hook may return new gradients of the inputs.
+
+    Parameters
+    ----------
+    hook
+        The function to call.  It returns None or a tuple of new gradients.
+
+    Returns
+    -------
+    RemovableHandle
+        A handle; its method ``remove()`` removes the hook.
 
     Examples
     --------
@@ -109,7 +144,17 @@ def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHan
 def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call ``hook(module, grad_output)`` before the backward of every module.
 
-    It may return other gradients of the outputs.
+    The hook may return new gradients of the outputs.
+
+    Parameters
+    ----------
+    hook
+        The function to call.  It returns None or a tuple of new gradients.
+
+    Returns
+    -------
+    RemovableHandle
+        A handle; its method ``remove()`` removes the hook.
 
     Examples
     --------
@@ -132,9 +177,19 @@ def _on_registration(
 def register_module_parameter_registration_hook(
     hook: Callable[..., Any],
 ) -> RemovableHandle:
-    """Call ``hook(module, name, parameter)`` whenever a module gets a parameter.
+    """Call ``hook(module, name, parameter)`` when a parameter is added to any module.
 
-    It may return another one, which replaces it.
+    The hook may return another parameter, which is added instead.
+
+    Parameters
+    ----------
+    hook
+        The function to call.  It returns None or another parameter.
+
+    Returns
+    -------
+    RemovableHandle
+        A handle; its method ``remove()`` removes the hook.
 
     Examples
     --------
@@ -155,9 +210,19 @@ def register_module_parameter_registration_hook(
 def register_module_buffer_registration_hook(
     hook: Callable[..., Any],
 ) -> RemovableHandle:
-    """Call ``hook(module, name, buffer)`` whenever a module gets a buffer.
+    """Call ``hook(module, name, buffer)`` when a buffer is added to any module.
 
-    It may return another one, which replaces it.
+    The hook may return another buffer, which is added instead.
+
+    Parameters
+    ----------
+    hook
+        The function to call.  It returns None or another tensor.
+
+    Returns
+    -------
+    RemovableHandle
+        A handle; its method ``remove()`` removes the hook.
 
     Examples
     --------
@@ -176,9 +241,19 @@ def register_module_buffer_registration_hook(
 def register_module_module_registration_hook(
     hook: Callable[..., Any],
 ) -> RemovableHandle:
-    """Call ``hook(module, name, submodule)`` whenever a module gets a module.
+    """Call ``hook(module, name, submodule)`` when a submodule is added to any module.
 
-    It may return another one, which replaces it.
+    The hook may return another module, which is added instead.
+
+    Parameters
+    ----------
+    hook
+        The function to call.  It returns None or another module.
+
+    Returns
+    -------
+    RemovableHandle
+        A handle; its method ``remove()`` removes the hook.
 
     Examples
     --------

@@ -93,11 +93,12 @@ def load_from_state_dict(
     unexpected_keys: list[str],
     error_msgs: list[str],
 ) -> None:
-    """Load what the module has itself, without its children; to be overridden.
+    """Load the parameters and buffers of this module, but not those of its children.
 
-    A class's own version may rename keys of `state_dict`, which is a copy, before it
-    calls this one; `local_metadata` holds the ``"version"`` that was saved.  On any
-    error of the whole `load_state_dict`, what it changed is put back.
+    A subclass may override this method, for example to rename keys of `state_dict`,
+    which is a copy, and then call the method of the base class.  `local_metadata` holds
+    the ``"version"`` that was saved.  If the whole `load_state_dict` fails, all changes
+    are undone.
     """
     lists = missing_keys, unexpected_keys, error_msgs
     if self._hooks is not None:

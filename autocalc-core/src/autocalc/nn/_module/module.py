@@ -57,16 +57,17 @@ def _renamed(function: Any, name: str) -> Any:
 
 
 class Module(StatefulModule["Module"]):
-    """The base of everything that has parameters.
+    """The base class of all neural network modules.
 
-    A module's attributes that are `Parameter`s or modules are found by `parameters`,
-    `state_dict` and their like.  Subclasses call ``super().__init__()`` first and
-    define ``forward``; the module itself is called.
+    A subclass calls ``super().__init__()`` first and defines the method ``forward``.
+    Calling the module calls ``forward``, together with all hooks.  Attributes that are
+    parameters or modules are registered; `parameters`, `state_dict` and similar methods
+    find them.
 
     Attributes
     ----------
     training
-        True in training (`train`), False in evaluation (`eval`).
+        True in training mode (after `train`), False in evaluation mode (after `eval`).
 
     Examples
     --------
@@ -109,44 +110,44 @@ class Module(StatefulModule["Module"]):
     # ---- modes, gradients, dtypes ---------------------------------------------------
 
     def train(self, mode: bool = True) -> Self:
-        """Switch this module and all inside to training; return it."""
+        """Set the module and all submodules to training mode; return the module."""
         check_flag("train", "mode", mode)
         for module in self.modules():
             module.training = mode
         return self
 
     def eval(self) -> Self:
-        """Switch this module and all inside to giving results; return it."""
+        """Set the module and all submodules to evaluation mode; return the module."""
         return self.train(False)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Ask for gradients of all parameters, or no longer; return the module."""
+        """Set `requires_grad` of all parameters, in place; return the module."""
         for param in self.parameters():
             param.requires_grad_(requires_grad)
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Drop the gradients of all parameters, or set them to zero."""
+        """Set the gradients of all parameters to None, or to 0."""
         check_switches("zero_grad", set_to_none=set_to_none)
         for param in self.parameters():
             clear_grad(param, set_to_none)
 
     def apply(self, fn: Callable[[Module], None]) -> Self:
-        """Call `fn` with every module inside, then with this one; return it."""
+        """Call `fn` with all submodules and then with the module; return it."""
         for child in self.children():
             child.apply(fn)
         fn(self)
         return self
 
     def to_empty(self, *, device: str | Device, recurse: bool = True) -> Self:
-        """Give parameters and buffers new memory of undefined values, in place.
+        """Move parameters and buffers to new, uninitialised memory, in place.
 
         Parameters
         ----------
         device
             The device of the new memory.
         recurse
-            True to include inner modules.
+            True to include the parameters and buffers of submodules.
 
         Returns
         -------
@@ -173,10 +174,10 @@ class Module(StatefulModule["Module"]):
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
-        """Convert and move parameters and buffers, in place; return the module.
+        """Convert or move all parameters and buffers, in place; return the module.
 
-        Takes a floating-point dtype for those that are so, a device, both, or a tensor
-        that has them.
+        Pass a floating-point dtype, a device, both, or a tensor that has the dtype and
+        the device.  The dtype only applies to floating-point parameters and buffers.
         """
         dtype, device = meant(args, **kwargs)
         if dtype is not None and not dtype.is_floating_point:
@@ -193,47 +194,63 @@ class Module(StatefulModule["Module"]):
         return self._apply(converted)
 
     def float(self) -> Self:
-        """Convert parameters and buffers to float32, in place; return the module."""
+        """Convert all floating-point parameters and buffers to float32, in place.
+
+        Return the module.
+        """
         return self.to(dtypes.float32)
 
     def double(self) -> Self:
-        """Convert parameters and buffers to float64, in place; return the module."""
+        """Convert all floating-point parameters and buffers to float64, in place.
+
+        Return the module.
+        """
         return self.to(dtypes.float64)
 
     def half(self) -> Self:
-        """Convert parameters and buffers to float16, in place; return the module."""
+        """Convert all floating-point parameters and buffers to float16, in place.
+
+        Return the module.
+        """
         return self.to(dtypes.float16)
 
     def bfloat16(self) -> Self:
-        """Convert parameters and buffers to bfloat16, in place; return the module."""
+        """Convert all floating-point parameters and buffers to bfloat16, in place.
+
+        Return the module.
+        """
         return self.to(dtypes.bfloat16)
 
     def cpu(self) -> Self:
-        """Move parameters and buffers to the CPU, in place; return the module."""
+        """Move all parameters and buffers to the CPU, in place; return the module."""
         return self.to("cpu")
 
     def cuda(self, device: int | str | Device | None = None) -> Self:
-        """Move parameters and buffers to "cuda", in place; return the module.
+        """Move all parameters and buffers to "cuda", in place; return the module.
 
         Raises
         ------
         ArgumentError
-            If there is none: ask ``ac.cuda.is_available()``.
+            If there is no such device.  ``ac.cuda.is_available()`` returns whether
+            there is one.
         """
         return self.to(numbered("cuda", device))
 
     def type(self, dst_type: Any) -> Self:
-        """Convert parameters and buffers to a floating-point dtype or its name."""
+        """Convert floating-point parameters and buffers to a dtype, in place.
+
+        `dst_type` is a floating-point dtype or its name.  Return the module.
+        """
         return self.to(dtype_named(dst_type))
 
     def share_memory(self) -> Self:
-        """Return the module."""
+        """Return the module; its memory is not moved."""
         return self
 
     # ---- how it prints ----------------------------------------------------------
 
     def extra_repr(self) -> str:
-        """Return the text between the brackets; modules define their own."""
+        """Return the text between the brackets of `repr`; subclasses override it."""
         return ""
 
     def _get_name(self) -> str:

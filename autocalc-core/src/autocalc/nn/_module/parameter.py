@@ -18,21 +18,22 @@ if TYPE_CHECKING:
 
 
 class Parameter(Tensor):
-    """A tensor that a `Module` lists among its parameters once it is an attribute.
+    """A tensor that becomes a parameter when it is assigned to a `Module` attribute.
 
-    Operators on it give plain tensors.
+    Optimizers update parameters.  Operators on a parameter return plain tensors.
 
     Parameters
     ----------
     data
-        The values; memory is shared, history is not.  Empty by default.
+        The values.  The parameter shares their memory, but not their autograd history.
+        None makes an empty tensor.
     requires_grad
-        True to let `backward` give it a gradient.
+        True if `backward` computes a gradient of the parameter.
 
     Raises
     ------
     DTypeError
-        If `data` is no tensor, or of a dtype that has no gradient.
+        If `data` is not a tensor, or if its dtype is not floating-point or complex.
 
     Examples
     --------

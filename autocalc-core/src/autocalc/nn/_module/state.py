@@ -18,7 +18,7 @@ EXTRA = "_extra_state"
 
 
 class IncompatibleKeys(NamedTuple):
-    """Keys that `load_state_dict` did not find, and those that it did not need."""
+    """The names that `load_state_dict` did not find, and those it did not expect."""
 
     missing_keys: list[str]
     unexpected_keys: list[str]
@@ -86,7 +86,10 @@ def collect(
 def save_to_state_dict(
     self: Any, destination: dict[str, Any], prefix: str, keep_vars: bool
 ) -> None:
-    """Add what the module has itself, without its children; to be overridden."""
+    """Add the parameters and buffers of this module, without its children, to a dict.
+
+    A subclass may override this method.
+    """
     for slot in own_slots(self):
         tensor = slot.tensor
         destination[prefix + slot.name] = tensor if keep_vars else tensor.detach()
@@ -95,15 +98,15 @@ def save_to_state_dict(
 
 
 def get_extra_state(self: Any) -> Any:
-    """Return extra state, as modules define it.
+    """Return additional state of a module; subclasses override it.
 
-    `state_dict` holds it as ``"_extra_state"``.
+    `state_dict` stores the result under the key ``"_extra_state"``.
     """
     raise _without(self, "get")
 
 
 def set_extra_state(self: Any, state: Any) -> None:
-    """Take over what `get_extra_state` returned; modules define their own."""
+    """Restore the state that `get_extra_state` returned; subclasses override it."""
     raise _without(self, "set")
 
 

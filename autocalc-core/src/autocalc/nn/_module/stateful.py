@@ -19,7 +19,7 @@ M = TypeVar("M")
 
 
 class StatefulModule(ModuleTree[M]):
-    """The part of `Module` that has a state and hooks."""
+    """The part of `Module` that handles its state and its hooks."""
 
     #: The version of what `state_dict` holds of this class; raised when that changes.
     _version: int = 1
@@ -33,19 +33,20 @@ class StatefulModule(ModuleTree[M]):
         prefix: str = "",
         keep_vars: bool = False,
     ) -> dict[str, Any]:
-        """Return all parameters and saved buffers under their dotted names.
+        """Return a dict of all parameters and persistent buffers by dotted name.
 
-        The tensors share the module's memory: they change as it is trained.  The dict
-        has the modules' versions in its attribute ``_metadata``.
+        The tensors share the memory of the module, so they change when the module is
+        trained. The attribute ``_metadata`` of the dict holds the versions of the
+        modules.
 
         Parameters
         ----------
         destination
-            A dict to add to.
+            A dict to which the entries are added.  None makes a new one.
         prefix
-            The text to put before each name.
+            A text that is put before each name.
         keep_vars
-            True to return the parameters themselves, not tensors without history.
+            True to return the parameters themselves.  False to return detached tensors.
         """
         check_flags("state_dict", keep_vars=keep_vars)
         state = StateDict() if destination is None else destination
@@ -58,26 +59,29 @@ class StatefulModule(ModuleTree[M]):
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
     ) -> _state.IncompatibleKeys:
-        """Take over the values of a `state_dict`; all of it or, on an error, nothing.
+        """Load the values of a `state_dict`; on an error, load nothing.
 
         Parameters
         ----------
         state_dict
-            Tensors by dotted name; other dtypes are converted.
+            A mapping of dotted names to tensors.  Tensors of other dtypes are
+            converted.
         strict
-            True if the names must be exactly the module's own.
+            True if the names must be exactly those of the module.
         assign
-            True to use the tensors themselves instead of copying their values.
+            True to use the given tensors themselves.  False to copy their values.
 
         Returns
         -------
         (missing_keys, unexpected_keys)
-            Both empty if `strict`.
+            The missing and the unexpected names.  Both lists are empty if `strict` is
+            True.
 
         Raises
         ------
         CheckpointError
-            If names (with `strict`) or shapes do not fit; the message lists them all.
+            If names do not match and `strict` is True, or if shapes do not match.  The
+            message lists all mismatches.
 
         Examples
         --------
@@ -114,10 +118,11 @@ class StatefulModule(ModuleTree[M]):
         prepend: bool = False,
         with_kwargs: bool = False,
     ) -> RemovableHandle:
-        """Call ``hook(module, args)`` before each forward; it may return other args.
+        """Call ``hook(module, args)`` before each forward.
 
-        With `with_kwargs`, ``hook(module, args, kwargs)`` may return (args, kwargs).
-        The handle returned has ``remove()``.
+        The hook may return new arguments.  With `with_kwargs`, the hook is called as
+        ``hook(module, args, kwargs)``, and it may return (args, kwargs).  The method
+        returns a handle; its ``remove()`` removes the hook.
         """
         check_flags(
             "register_forward_pre_hook", prepend=prepend, with_kwargs=with_kwargs
@@ -135,9 +140,10 @@ class StatefulModule(ModuleTree[M]):
     ) -> RemovableHandle:
         """Call ``hook(module, args, output)`` after each forward.
 
-        It may return another output.  With `with_kwargs` it is called with (module,
-        args, kwargs, output); with `always_call` also where `forward` raises, with None
-        for the output.
+        The hook may return a new output.  With `with_kwargs`, it is called as
+        ``hook(module, args, kwargs, output)``.  With `always_call`, it is also called
+        if `forward` raises an error; the output is None then.  The method returns a
+        handle; its ``remove()`` removes the hook.
 
         Examples
         --------
@@ -165,9 +171,10 @@ class StatefulModule(ModuleTree[M]):
     ) -> RemovableHandle:
         """Call ``hook(module, grad_input, grad_output)`` in each backward pass.
 
-        Both are tuples: of the positional arguments of the call, None for those that
-        require no gradient, and of the outputs.  The hook may return other gradients of
-        the inputs.  Inputs and outputs of the module may not be changed in place.
+        `grad_output` is a tuple of the gradients of the outputs.  `grad_input` is a
+        tuple of the gradients of the positional arguments; it has None for those that
+        require no gradient. The hook may return new gradients of the inputs.  With such
+        a hook, the inputs and outputs of the module must not be changed in place.
 
         Examples
         --------
@@ -187,7 +194,7 @@ class StatefulModule(ModuleTree[M]):
     ) -> RemovableHandle:
         """Call ``hook(module, grad_output)`` before each backward pass of the module.
 
-        It may return other gradients of the outputs.
+        The hook may return new gradients of the outputs.
         """
         check_flags("register_full_backward_pre_hook", prepend=prepend)
         return RemovableHandle(
@@ -195,7 +202,7 @@ class StatefulModule(ModuleTree[M]):
         )
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call ``hook(module, prefix, keep_vars)`` before `state_dict`."""
+        """Call ``hook(module, prefix, keep_vars)`` before each `state_dict`."""
         return RemovableHandle(self._own_hooks().state_pre, Hook(hook))
 
     def register_state_dict_post_hook(
@@ -203,7 +210,7 @@ class StatefulModule(ModuleTree[M]):
     ) -> RemovableHandle:
         """Call ``hook(module, state_dict, prefix, local_metadata)`` after `state_dict`.
 
-        `local_metadata` is the module's ``{"version": ...}``.
+        `local_metadata` is the dict ``{"version": ...}`` of the module.
         """
         return RemovableHandle(self._own_hooks().state_post, Hook(hook))
 
@@ -214,11 +221,12 @@ class StatefulModule(ModuleTree[M]):
     def register_load_state_dict_pre_hook(
         self, hook: Callable[..., Any]
     ) -> RemovableHandle:
-        """Call a hook before what this module has itself is loaded.
+        """Call a hook before the parameters and buffers of this module are loaded.
 
         It is called as ``hook(module, state_dict, prefix, local_metadata, strict,
-        missing_keys, unexpected_keys, error_msgs)`` and may change `state_dict`, a copy
-        of the entries under `prefix`, and append texts to the lists.
+        missing_keys, unexpected_keys, error_msgs)``.  `state_dict` is a copy of the
+        entries whose names begin with `prefix`; the hook may change it.  It may also
+        append to the three lists.
         """
         return RemovableHandle(self._own_hooks().load_state_pre, Hook(hook))
 
@@ -233,9 +241,9 @@ class StatefulModule(ModuleTree[M]):
     def register_load_state_dict_post_hook(
         self, hook: Callable[..., Any]
     ) -> RemovableHandle:
-        """Call ``hook(module, incompatible_keys)`` once everything is loaded.
+        """Call ``hook(module, incompatible_keys)`` after everything is loaded.
 
-        It may take keys out of the lists ``missing_keys`` and ``unexpected_keys``,
-        which then are no error.
+        The hook may remove names from the lists ``missing_keys`` and
+        ``unexpected_keys``. Removed names are no error.
         """
         return RemovableHandle(self._own_hooks().load_state_post, Hook(hook))

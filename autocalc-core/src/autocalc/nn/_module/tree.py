@@ -33,7 +33,7 @@ M = TypeVar("M")
 
 
 class ModuleTree(Generic[M]):
-    """The part of `Module` that finds parameters, buffers and submodules."""
+    """The part of `Module` that finds its parameters, buffers and submodules."""
 
     training: bool
     _names: dict[str, str]
@@ -114,7 +114,7 @@ class ModuleTree(Generic[M]):
         self._unsaved.discard(name)
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
-        """Add a parameter as the attribute `name`; None keeps the place empty."""
+        """Register a parameter as the attribute `name`; the parameter may be None."""
         where = "register_parameter"
         registry.check_name(where, self, name, PARAMETER)
         registry.check_value(where, name, param, Parameter, PARAMETER)
@@ -124,14 +124,14 @@ class ModuleTree(Generic[M]):
     def register_buffer(
         self, name: str, tensor: Tensor | None, persistent: bool = True
     ) -> None:
-        """Add a tensor that belongs to the state but is not trained.
+        """Register a tensor that belongs to the state but is not trained.
 
         Parameters
         ----------
         name
             The name of the attribute.
         tensor
-            None keeps the place empty.
+            The buffer.  It may be None.
         persistent
             True to include the buffer in `state_dict`.
 
@@ -153,13 +153,13 @@ class ModuleTree(Generic[M]):
             self._unsaved.add(name)
 
     def register_module(self, name: str, module: M | None) -> None:
-        """Add a submodule as the attribute `name`; None keeps the place empty."""
+        """Register a submodule as the attribute `name`; the submodule may be None."""
         registry.check_name("register_module", self, name, MODULE)
         registry.check_value("register_module", name, module, ModuleTree, MODULE)
         registry.enter(self, name, module, MODULE)
 
     def add_module(self, name: str, module: M | None) -> None:
-        """Add a submodule; the same as `register_module`."""
+        """Register a submodule; the same as `register_module`."""
         self.register_module(name, module)
 
     @property
@@ -190,7 +190,11 @@ class ModuleTree(Generic[M]):
         prefix: str = "",
         remove_duplicate: bool = True,
     ) -> Iterator[tuple[str, M]]:
-        """Yield (name, module) for this module, under `prefix`, and all inside it."""
+        """Yield (name, module) for this module and all its submodules at any depth.
+
+        The names begin with `prefix`.  A module that occurs twice is yielded once,
+        unless `remove_duplicate` is False.
+        """
         check_flags("named_modules", remove_duplicate=remove_duplicate)
         memo = set() if memo is None else memo
         if self in memo:
@@ -204,11 +208,11 @@ class ModuleTree(Generic[M]):
                 yield from child.named_modules(memo, inner, remove_duplicate)
 
     def modules(self) -> Iterator[M]:
-        """Yield this module and all inside it, each once."""
+        """Yield this module and all its submodules at any depth, each of them once."""
         return (module for _, module in self.named_modules())
 
     def named_children(self) -> Iterator[tuple[str, M]]:
-        """Yield (name, module) for the modules directly inside this one."""
+        """Yield (name, module) for the direct submodules."""
         seen: set[M] = set()
         for name, child in self._modules.items():
             if child is not None and child not in seen:
@@ -216,13 +220,22 @@ class ModuleTree(Generic[M]):
                 yield name, child
 
     def children(self) -> Iterator[M]:
-        """Yield the modules directly inside this one."""
+        """Yield the direct submodules."""
         return (child for _, child in self.named_children())
 
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
-        """Yield (name, parameter) for all parameters, a shared one once.
+        """Yield (name, parameter) for all parameters, each of them once.
+
+        Parameters
+        ----------
+        prefix
+            A text that is put before each name.
+        recurse
+            True to include the parameters of submodules.
+        remove_duplicate
+            False to yield a shared parameter under all its names.
 
         Examples
         --------
@@ -236,19 +249,19 @@ class ModuleTree(Generic[M]):
         return self._named(PARAMETER, prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
-        """Yield all parameters, each once; what an optimizer is given."""
+        """Yield all parameters, each of them once, for example for an optimizer."""
         check_flags("parameters", recurse=recurse)
         return (param for _, param in self.named_parameters(recurse=recurse))
 
     def named_buffers(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
-        """Yield (name, tensor) for all buffers, a shared one once."""
+        """Yield (name, tensor) for all buffers, each of them once."""
         check_flags("named_buffers", recurse=recurse, remove_duplicate=remove_duplicate)
         return self._named(BUFFER, prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
-        """Yield all buffers, each once."""
+        """Yield all buffers, each of them once."""
         check_flags("buffers", recurse=recurse)
         return (buffer for _, buffer in self.named_buffers(recurse=recurse))
 
@@ -268,7 +281,7 @@ class ModuleTree(Generic[M]):
                 yield (f"{inner}.{name}" if inner else name), value
 
     def get_submodule(self, target: str) -> M:
-        """Return the module under a dotted name, ``"layers.0.norm"``."""
+        """Return the submodule with a dotted name, for example ``"layers.0.norm"``."""
         found: Any = self
         for name in target.split(".") if target else ():
             inner = found._modules.get(name)
@@ -282,12 +295,12 @@ class ModuleTree(Generic[M]):
         return found  # type: ignore[no-any-return]  # a Module
 
     def get_parameter(self, target: str) -> Parameter:
-        """Return the parameter under a dotted name."""
+        """Return the parameter with a dotted name."""
         found: Parameter = self._get("get_parameter", target, PARAMETER)
         return found
 
     def get_buffer(self, target: str) -> Tensor:
-        """Return the buffer under a dotted name."""
+        """Return the buffer with a dotted name."""
         found: Tensor = self._get("get_buffer", target, BUFFER)
         return found
 

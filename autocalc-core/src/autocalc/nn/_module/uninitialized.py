@@ -134,22 +134,22 @@ class _Uninitialized(Tensor):
 
 
 class UninitializedParameter(_Uninitialized, Parameter):
-    """A parameter whose shape is not known yet: those of lazy modules.
+    """A parameter of a lazy module; its shape is not known yet.
 
-    Its dtype can be changed; anything else is an error until `materialize`, which
-    makes a `Parameter` of it.
+    Only its dtype can be changed.  Every other operation is an error until
+    `materialize`, which turns it into a `Parameter`.
 
     Parameters
     ----------
     requires_grad
-        True to let `backward` give it a gradient.
+        True if `backward` computes a gradient of the parameter.
     dtype
-        The dtype of the values; None is the default dtype.
+        The floating-point dtype of the values.  None means the default dtype.
 
     Raises
     ------
     ArgumentError
-        If it is used.
+        If an operator uses the parameter before `materialize`.
 
     Examples
     --------
@@ -174,14 +174,16 @@ class UninitializedParameter(_Uninitialized, Parameter):
 
 
 class UninitializedBuffer(_Uninitialized):
-    """A buffer whose shape is not known yet; see `UninitializedParameter`.
+    """A buffer of a lazy module; its shape is not known yet.
+
+    See `UninitializedParameter`.
 
     Parameters
     ----------
     requires_grad
-        True to let `backward` give it a gradient.
+        True if `backward` computes a gradient of the buffer.
     dtype
-        The dtype of the values; None is the default dtype.
+        The dtype of the values.  None means the default dtype.
 
     Examples
     --------
@@ -212,12 +214,12 @@ def take_shape_away(tensor: Tensor, kind: type[Tensor], dtype: DType) -> None:
 
 
 def is_lazy(param: Any) -> bool:
-    """Return whether the shape of `param` is not known yet.
+    """Return whether the shape of a parameter or buffer is not known yet.
 
     Parameters
     ----------
     param
-        The object to test.
+        The parameter or buffer to test.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The choice of an implementation of attention, as programs for GPUs make it.
+"""PyTorch's interface to choose an implementation of attention.
 
-It has no effect: kernels are chosen by `autocalc.kernels`.
+It has no effect here: `autocalc.kernels` chooses the kernels.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from autocalc.errors import ArgumentError, DTypeError
 
 
 class SDPBackend(enum.Enum):
-    """The implementations of attention that PyTorch has; here they are names alone."""
+    """The names of PyTorch's implementations of attention; they have no effect here."""
 
     ERROR = -1
     MATH = 0
@@ -29,21 +29,23 @@ class SDPBackend(enum.Enum):
 def sdpa_kernel(
     backends: SDPBackend | Sequence[SDPBackend], set_priority: bool = False
 ) -> Iterator[None]:
-    """Check `backends`, and let everything be computed as without this context.
+    """Check `backends`, and otherwise do nothing.
+
+    In PyTorch, this context chooses the implementation of attention.
 
     Parameters
     ----------
     backends
-        One or several of `SDPBackend`.
+        One member of `SDPBackend`, or several of them.
     set_priority
-        Has no effect.
+        Accepted for compatibility with PyTorch.  It has no effect.
 
     Raises
     ------
     DTypeError
-        If they are something else.
+        If an entry is not a member of `SDPBackend`.
     ArgumentError
-        If there is none.
+        If `backends` is empty.
 
     Examples
     --------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Models on a single device and in several processes."""
+"""Modules for training on a single device or by several processes."""
 
 from autocalc.nn._distributed.data_parallel import DataParallel
 from autocalc.nn._distributed.distributed import DistributedDataParallel

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Operations on parameters and gradients between two steps, and on layers."""
+"""Tools for modules and gradients: clipping, pruning, fusing and parametrizations."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

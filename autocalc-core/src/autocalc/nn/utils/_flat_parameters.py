@@ -15,7 +15,12 @@ from autocalc.errors import ArgumentError, ShapeError
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
-    """Return the elements of all parameters, one after the other, in one vector.
+    """Concatenate the elements of all parameters into one vector.
+
+    Parameters
+    ----------
+    parameters
+        An iterable of tensors with the same dtype.
 
     Examples
     --------
@@ -35,13 +40,20 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
-    """Copy the elements of a vector into parameters, one after the other.
+    """Copy the elements of a vector into parameters, one parameter after the other.
+
+    Parameters
+    ----------
+    vec
+        A tensor of shape (n,), where n is the number of elements of all parameters.
+    parameters
+        An iterable of tensors, which are changed in place.
 
     Raises
     ------
     ShapeError
-        If the vector does not have as many elements as the parameters; nothing changes
-        then.
+        If the vector has another number of elements than the parameters.  Then nothing
+        is changed.
 
     Examples
     --------

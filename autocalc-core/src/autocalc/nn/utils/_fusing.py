@@ -33,26 +33,28 @@ Parameters = tuple[Parameter, Parameter]
 def conv_norm_relu(
     conv: Any, norm: Any, input: Tensor, residual: Tensor | None = None
 ) -> Tensor:
-    """Return ``relu(norm(conv(input)) + residual)`` in two passes.
+    """Return ``relu(norm(conv(input)) + residual)``.
 
-    All that follows the convolution is one kernel each way (`BatchNorm2d.relu`).
+    One kernel computes the convolution, and one computes everything after it.  The
+    backward pass also uses one kernel for the part after the convolution; see
+    `BatchNorm2d.relu`.
 
     Parameters
     ----------
     conv
-        A `Conv1d` or `Conv2d`.
+        The convolution: a `Conv1d` or `Conv2d`.
     norm
         The batch norm after it: a `BatchNorm1d`, `BatchNorm2d` or `SyncBatchNorm`.
     input
-        The convolution's input.
+        The input of the convolution.
     residual
-        A tensor of the result's shape that is added before the maximum: the shortcut of
-        a residual block.
+        A tensor of the shape of the result, which is added before the ReLU: the
+        shortcut of a residual block.  None adds nothing.
 
     Raises
     ------
     ModuleError
-        If they are no such modules.
+        If `conv` or `norm` is a module of another class.
 
     Examples
     --------
@@ -73,26 +75,28 @@ def conv_norm_relu(
 def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
     """Return a new convolution that computes ``bn(conv(x))``.
 
-    Its parameters are the products; neither module changes, and later changes of theirs
-    do not reach it.  A model that is compiled for inference is folded by itself.
+    The two modules are not changed, and later changes of them do not affect the new
+    one. You do not need this function if you compile a model for inference; `compile`
+    does the same.
 
     Parameters
     ----------
     conv
-        A convolution, such as a `Conv2d`.
+        The convolution, for example a `Conv2d`, in evaluation mode.
     bn
-        The batch norm after it, in evaluation mode, with running statistics.
+        The batch norm after it, in evaluation mode and with running statistics.
     transpose
-        True for a transposed convolution, whose outputs are the weight's second
-        dimension.
+        True if `conv` is a transposed convolution.  Then the second dimension of its
+        weight counts the output channels.
 
     Raises
     ------
     ArgumentError
-        If either module is in training or of another kind, or the norm has no running
-        statistics or not one number for each output channel.
+        If a module is in training mode or of a wrong class, or if the norm has no
+        running statistics or another number of channels than the convolution has
+        outputs.
     ShapeError
-        If a transposed convolution has groups.
+        If a transposed convolution has more than one group.
 
     Examples
     --------
@@ -126,31 +130,33 @@ def fuse_conv_bn_weights(
     bn_b: Tensor | None,
     transpose: bool = False,
 ) -> Parameters:
-    """Return weight and bias of a convolution and the batch norm after it in one.
+    """Return the weight and the bias of a convolution fused with a batch norm.
 
-    weight * s and (bias - mean) * s + beta, where s is gamma / sqrt(var + eps).
+    With s = bn_w / sqrt(bn_rv + bn_eps), the results are conv_w * s and (conv_b -
+    bn_rm) * s + bn_b.
 
     Parameters
     ----------
     conv_w
-        A tensor of shape (out, in, ...), or (in, out, ...) with `transpose`.
+        The weight of the convolution, of shape (out, in, ...), or (in, out, ...) with
+        `transpose`.
     conv_b
-        A tensor of shape (out,), or None for 0.
+        The bias of the convolution, of shape (out,).  None means 0.
     bn_rm, bn_rv
-        The running mean and variance, (out,).
+        The running mean and the running variance, each of shape (out,).
     bn_eps
         The constant that is added to the variance.
     bn_w, bn_b
-        Weight and bias of the norm, (out,), or None for 1 and 0.
+        The weight and the bias of the norm, each of shape (out,).  None means 1 and 0.
     transpose
         True for a transposed convolution.
 
     Raises
     ------
     ShapeError
-        If the shapes do not fit.
+        If the shapes do not match.
     DTypeError
-        If an argument is no tensor of floating-point numbers.
+        If an argument is not a floating-point tensor.
 
     Examples
     --------
@@ -170,21 +176,21 @@ def fuse_conv_bn_weights(
 def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
     """Return a new linear layer that computes ``bn(linear(x))``.
 
-    Its parameters are the products; neither module changes.
+    The two modules are not changed.
 
     Parameters
     ----------
     linear
-        The `Linear` layer before the norm.
+        The `Linear` layer, in evaluation mode.
     bn
-        The batch norm after it, in evaluation mode, with running statistics: of as many
-        numbers as the layer has outputs, or of one.
+        The batch norm after it, in evaluation mode and with running statistics.  It has
+        as many channels as the layer has outputs, or one.
 
     Raises
     ------
     ArgumentError
-        If either module is in training or of another kind, or the norm has no running
-        statistics or another number of them.
+        If a module is in training mode or of a wrong class, or if the norm has no
+        running statistics or another number of channels.
 
     Examples
     --------
@@ -212,29 +218,31 @@ def fuse_linear_bn_weights(
     bn_w: Tensor | None,
     bn_b: Tensor | None,
 ) -> Parameters:
-    """Return weight and bias of a linear layer and the batch norm after it in one.
+    """Return the weight and the bias of a linear layer fused with a batch norm.
 
-    weight * s and (bias - mean) * s + beta, where s is gamma / sqrt(var + eps).
+    With s = bn_w / sqrt(bn_rv + bn_eps), the results are linear_w * s and (linear_b -
+    bn_rm) * s + bn_b.
 
     Parameters
     ----------
     linear_w
         The weight of the layer, of shape (out, in).
     linear_b
-        A tensor of shape (out,), or None for 0.
+        The bias of the layer, of shape (out,).  None means 0.
     bn_rm, bn_rv
-        The running mean and variance, (out,) or (1,).
+        The running mean and the running variance, each of shape (out,) or (1,).
     bn_eps
         The constant that is added to the variance.
     bn_w, bn_b
-        Weight and bias of the norm, (out,) or (1,), or None for 1 and 0.
+        The weight and the bias of the norm, each of shape (out,) or (1,).  None means 1
+        and 0.
 
     Raises
     ------
     ShapeError
-        If the shapes do not fit.
+        If the shapes do not match.
     DTypeError
-        If an argument is no tensor of floating-point numbers.
+        If an argument is not a floating-point tensor.
 
     Examples
     --------

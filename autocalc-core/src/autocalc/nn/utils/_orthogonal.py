@@ -198,7 +198,10 @@ def orthogonal(
     *,
     use_trivialization: bool = True,
 ) -> M:
-    """Keep a weight orthogonal: of rows or columns, whichever are fewer.
+    """Parametrize a weight so that it stays orthogonal.
+
+    Its rows are orthonormal.  If it has fewer columns than rows, its columns are
+    orthonormal instead.
 
     Lezcano-Casado: Trivializations for gradient-based optimization on manifolds
     (NeurIPS 2019).
@@ -206,26 +209,28 @@ def orthogonal(
     Parameters
     ----------
     module
-        It is changed, and returned.
+        The module.  It is changed in place and returned.
     name
-        The parameter, of two dimensions or more; a stack of matrices where there are
-        more.
+        The name of the parameter.  It has two or more dimensions.  A parameter of more
+        than two dimensions is a batch of matrices.
     orthogonal_map
-        ``"matrix_exp"``: exp(X - X^T); ``"cayley"``: (1 - A / 2)^-1 (1 + A / 2) of A =
-        X - X^T; ``"householder"``: a product of reflections.  By default matrix_exp
-        for square weights, householder for others.
+        The function that computes the orthogonal matrix from a free matrix X.  With A =
+        X - X^T, ``"matrix_exp"`` computes exp(A), and ``"cayley"`` computes (1 - A /
+        2)^-1 (1 + A / 2).  ``"householder"`` computes a product of reflections.  The
+        default is ``"matrix_exp"`` for square weights and ``"householder"`` for others.
     use_trivialization
-        Multiply by a fixed orthogonal matrix, so that the weight begins as it was, made
-        orthogonal, and can be assigned to.
+        True to multiply the result by a fixed orthogonal matrix.  Then the initial
+        weight is the orthogonal matrix closest to the old weight, and the weight can be
+        assigned.
 
     Raises
     ------
     ModuleError
-        If there is no such parameter.
+        If the module has no such parameter.
     ShapeError
-        If it has less than two dimensions.
+        If the parameter has fewer than two dimensions.
     ArgumentError
-        If the map is unknown.
+        If `orthogonal_map` is unknown.
 
     Examples
     --------

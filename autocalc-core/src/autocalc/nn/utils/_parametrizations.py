@@ -49,26 +49,26 @@ class _WeightNorm(Module):
 
 
 def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
-    """Train a weight as ``g * v / length(v)``: its length apart from its direction.
+    """Parametrize a weight as ``g * v / norm(v)``: its length and its direction.
 
     Salimans, Kingma: Weight normalization (NeurIPS 2016).
 
     Parameters
     ----------
     module
-        It is changed, and returned.
+        The module.  It is changed in place and returned.
     name
         The name of the parameter.
     dim
-        The dimension along which lengths differ, often that of the outputs; None, or
-        -1, for one length.
+        The dimension along which the lengths g differ; usually that of the outputs.
+        None or -1 means one length for the whole weight.
 
     Raises
     ------
     ModuleError
-        If there is no such parameter.
+        If the module has no such parameter.
     DimensionError
-        If it has no dimension `dim`.
+        If the parameter has no dimension `dim`.
 
     Examples
     --------
@@ -194,29 +194,32 @@ def spectral_norm(
     eps: float = 1e-12,
     dim: int | None = None,
 ) -> M:
-    """Divide a weight by its largest singular value, which is found on the way.
+    """Parametrize a weight: divide it by its largest singular value.
 
-    In training each reading of the weight turns the singular vectors a little further;
-    after `eval` they stay.  Miyato and others: Spectral normalization for generative
-    adversarial networks (ICLR 2018).
+    The singular value is estimated by power iteration.  In training, each access to the
+    weight continues the iteration.  After `eval` the estimate is constant.
+
+    Miyato et al.: Spectral normalization for generative adversarial networks (ICLR
+    2018).
 
     Parameters
     ----------
     module
-        It is changed, and returned.
+        The module.  It is changed in place and returned.
     name
         The name of the parameter.
     n_power_iterations
-        The number of iterations at each reading, 1 or more.
+        The number of power iterations in each access to the weight; 1 or more.
     eps
-        The smallest length to divide by.
+        A lower limit of the norms by which vectors are divided.
     dim
-        The dimension of the outputs, by default 0, of transposed convolutions 1.
+        The dimension of the outputs.  The default is 0, and 1 for transposed
+        convolutions.
 
     Raises
     ------
     ModuleError
-        If there is no such parameter.
+        If the module has no such parameter.
     ArgumentError
         If an argument is out of range.
     DimensionError

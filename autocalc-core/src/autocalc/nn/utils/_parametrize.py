@@ -35,9 +35,9 @@ class _Cache:
 
 @contextmanager
 def cached() -> Iterator[None]:
-    """Compute every parametrized tensor once, while the context lasts.
+    """Return a context in which each parametrized tensor is computed only once.
 
-    Originals may not be changed within it.
+    The underlying parameters must not be changed in this context.
 
     Examples
     --------
@@ -60,22 +60,23 @@ def cached() -> Iterator[None]:
 
 
 class ParametrizationList(ModuleList):
-    """The parametrizations of one tensor, which are applied one after the other.
+    """The parametrizations of one tensor, applied one after the other.
 
     Parameters
     ----------
     modules
         The parametrizations, in the order in which they are applied.
     original
-        The tensor.  Those that have a ``right_inverse`` say what to keep of it; it may
-        be several tensors.
+        The tensor to parametrize.  If the parametrizations have a method
+        ``right_inverse``, its result is stored instead.  It may be several tensors.
     unsafe
-        True to let parametrizations change shape and dtype.
+        True if the parametrizations may change the shape and the dtype.
 
     Attributes
     ----------
     original
-        The stored parameter; ``original0``, ``original1`` ... if there are several.
+        The stored parameter.  If there are several, they are ``original0``,
+        ``original1`` and so on.
 
     Examples
     --------
@@ -145,13 +146,13 @@ class ParametrizationList(ModuleList):
         return value
 
     def originals(self) -> tuple[Tensor, ...]:
-        """Return the originals."""
+        """Return the stored parameters as a list."""
         numbers = range(self.ntensors)
         names = ["original"] if self.is_tensor else [f"original{i}" for i in numbers]
         return tuple(getattr(self, name) for name in names)
 
     def right_inverse(self, value: Tensor) -> None:
-        """Store the original from which the parametrizations compute `value`."""
+        """Store parameters from which the parametrizations compute `value`."""
         with no_grad():
             kept = self._inverted(value, strict=True)
             kept = (kept,) if isinstance(kept, Tensor) else tuple(kept)
@@ -166,7 +167,7 @@ class ParametrizationList(ModuleList):
                 original.copy_(part)
 
     def forward(self) -> Tensor:
-        """Return the tensor."""
+        """Return the parametrized tensor."""
         return self._applied(self.originals())
 
     def _applied(self, originals: Sequence[Tensor]) -> Tensor:
@@ -219,7 +220,12 @@ def _property(name: str) -> property:
 
 
 def type_before_parametrizations(module: Module) -> type[Module]:
-    """Return the class that a module had before it was parametrized.
+    """Return the class of a module before it was parametrized.
+
+    Parameters
+    ----------
+    module
+        The module.  If it is not parametrized, its class is returned.
 
     Examples
     --------
@@ -248,29 +254,30 @@ def _let_be_computed(module: Module) -> None:
 def register_parametrization(
     module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False
 ) -> Module:
-    """Compute a parameter or a buffer of a module whenever it is read.
+    """Parametrize a tensor of a module: compute it at each access from another tensor.
 
     Parameters
     ----------
     module
-        It is changed, and returned.
+        The module.  It is changed in place and returned.
     tensor_name
-        The parameter or buffer; it may be parametrized already, then the new one is
-        applied last.
+        The name of a parameter or buffer.  If it is parametrized already, the new
+        parametrization is applied last.
     parametrization
-        A module that computes the tensor from the original.  With a method
-        ``right_inverse`` the tensor can be assigned to, and keeps its value now if
-        ``parametrization(right_inverse(x))`` is x; it may return several tensors, which
-        are the arguments of ``forward`` then.
+        A module whose ``forward`` computes the tensor from the stored parameter.  If it
+        has a method ``right_inverse``, the tensor can be assigned.  If
+        ``parametrization(right_inverse(x))`` is x, the tensor keeps its current value.
+        ``right_inverse`` may return several tensors; they are then the arguments of
+        ``forward``.
     unsafe
-        True to let it change shape and dtype.
+        True if the parametrization may change the shape and the dtype.
 
     Raises
     ------
     ModuleError
-        If there is no such tensor.
+        If the module has no such tensor.
     ShapeError, DTypeError
-        If the result has another shape or dtype, unless it is `unsafe`.
+        If the result has another shape or dtype and `unsafe` is False.
 
     Examples
     --------
@@ -343,14 +350,14 @@ def _check_like(found: Any, wanted: Tensor, what: str) -> None:
 
 
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
-    """Return whether a tensor of a module is parametrized, or any.
+    """Return whether a tensor of a module is parametrized.
 
     Parameters
     ----------
     module
-        The module to wrap.
+        The module to examine.
     tensor_name
-        The tensor; None asks for any.
+        The name of the tensor.  None asks for any tensor of the module.
 
     Examples
     --------
@@ -367,23 +374,23 @@ def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
 def remove_parametrizations(
     module: Module, tensor_name: str, leave_parametrized: bool = True
 ) -> Module:
-    """Make an ordinary parameter or buffer again of a parametrized one.
+    """Turn a parametrized tensor back into an ordinary parameter or buffer.
 
     Parameters
     ----------
     module
-        It is changed, and returned.
+        The module.  It is changed in place and returned.
     tensor_name
-        The parametrized tensor.
+        The name of the parametrized tensor.
     leave_parametrized
-        Whether it keeps its value; otherwise it becomes the original.
+        True to keep the current value.  False to restore the stored parameter.
 
     Raises
     ------
     ModuleError
         If the tensor is not parametrized.
     ArgumentError
-        If it is to become an original that is several tensors.
+        If `leave_parametrized` is False and several parameters are stored.
 
     Examples
     --------

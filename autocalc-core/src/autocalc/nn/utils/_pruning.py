@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 
 class BasePruningMethod(ABC):
-    """A rule that says which elements of a parameter become zero.
+    """The base class of pruning rules, which set elements of a parameter to 0.
 
-    A subclass has `PRUNING_TYPE` and `compute_mask`. `apply` gives the module a
-    parameter ``name_orig``, a buffer ``name_mask`` and a hook, which sets ``name`` to
-    their product before each forward.
+    A subclass defines `PRUNING_TYPE` and `compute_mask`.  The method `apply` replaces
+    the parameter ``name`` by a parameter ``name_orig`` and a buffer ``name_mask``.  A
+    hook sets ``name`` to their product before each forward.
 
     Attributes
     ----------
     PRUNING_TYPE
-        The part that a later rule prunes: "unstructured" for the elements that are not
-        pruned yet, "structured" for the slices along `dim` that are not, "global" for
-        everything.
+        The part of the parameter that another rule can still prune after this one.
+        ``"unstructured"``: the elements that are not pruned yet.  ``"structured"``: the
+        slices along `dim` that are not pruned yet.  ``"global"``: all elements.
 
     Examples
     --------
@@ -56,10 +56,10 @@ class BasePruningMethod(ABC):
 
     @abstractmethod
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Return the mask of `t`, which has the zeros of `default_mask` as well."""
+        """Return the mask of `t`; it is 0 wherever `default_mask` is 0."""
 
     def apply_mask(self, module: Module) -> Tensor:
-        """Return the product of the values and the mask."""
+        """Return the product of the parameter's values and the mask."""
         name = self._tensor_name
         values = getattr(module, f"{name}_orig")
         mask: Tensor = getattr(module, f"{name}_mask")
@@ -75,10 +75,10 @@ class BasePruningMethod(ABC):
         importance_scores: Tensor | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Prune ``module.name``; pruned elements stay pruned.
+        """Prune the parameter ``module.name``; pruned elements stay pruned.
 
-        `args` and `kwargs` are the arguments of the class. `importance_scores`, of the
-        parameter's shape, take the place of its values in `compute_mask`.
+        `args` and `kwargs` are the arguments of the class.  `compute_mask` gets
+        `importance_scores` instead of the values of the parameter; they have its shape.
         """
         method = cls(*args, **kwargs)
         method._tensor_name = name
@@ -111,7 +111,7 @@ class BasePruningMethod(ABC):
         default_mask: Tensor | None = None,
         importance_scores: Tensor | None = None,
     ) -> Tensor:
-        """Return `t` with zeros, without a module."""
+        """Return a pruned copy of the tensor `t`; no module is involved."""
         scores = t if importance_scores is None else importance_scores
         if scores.shape != t.shape:
             raise ShapeError(
@@ -123,7 +123,7 @@ class BasePruningMethod(ABC):
         return pruned
 
     def remove(self, module: Module) -> None:
-        """Make the pruned values the parameter, and forget mask and rule."""
+        """Store the pruned values as an ordinary parameter; remove the mask."""
         name = self._tensor_name
         pruned = self.apply_mask(module).detach()
         values = getattr(module, f"{name}_orig")
@@ -134,7 +134,9 @@ class BasePruningMethod(ABC):
 
 
 class PruningContainer(BasePruningMethod):
-    """Several rules for one parameter, each applied to the elements that are left.
+    """A sequence of pruning rules for one parameter.
+
+    Each rule is applied to the elements that the earlier ones did not prune.
 
     Examples
     --------
@@ -153,7 +155,7 @@ class PruningContainer(BasePruningMethod):
             self.add_pruning_method(method)
 
     def add_pruning_method(self, method: BasePruningMethod | None) -> None:
-        """Add a rule for the same parameter."""
+        """Add a pruning rule for the same parameter."""
         if method is None:
             return
         if not isinstance(method, BasePruningMethod):
@@ -181,7 +183,7 @@ class PruningContainer(BasePruningMethod):
         return self._pruning_methods[idx]
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Return `default_mask` with the zeros of the last rule."""
+        """Return `default_mask` combined with the mask of the last rule."""
         method = self._pruning_methods[-1]
         left = _left_to(method, t, default_mask)
         mask = default_mask.clone()

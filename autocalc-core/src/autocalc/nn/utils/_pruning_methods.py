@@ -41,7 +41,7 @@ def _number_to_prune(where: str, amount: float, size: int) -> int:
 
 
 class Identity(BasePruningMethod):
-    """A mask of ones: nothing is pruned.
+    """A pruning rule that prunes nothing: its mask is 1 everywhere.
 
     Examples
     --------
@@ -80,12 +80,12 @@ class _ByScore(BasePruningMethod):
 
 
 class RandomUnstructured(_ByScore):
-    """Prunes elements by chance.
+    """A pruning rule that prunes random elements.
 
     Parameters
     ----------
     amount
-        The number of elements, or their fraction.
+        The number of elements, or a fraction from 0 to 1.
 
     Examples
     --------
@@ -99,12 +99,12 @@ class RandomUnstructured(_ByScore):
 
 
 class L1Unstructured(_ByScore):
-    """Prunes the elements of the smallest absolute values.
+    """A pruning rule that prunes the elements with the smallest absolute values.
 
     Parameters
     ----------
     amount
-        The number of elements, or their fraction.
+        The number of elements, or a fraction from 0 to 1.
 
     Examples
     --------
@@ -148,14 +148,14 @@ class _Structured(BasePruningMethod):
 
 
 class RandomStructured(_Structured):
-    """Prunes slices by chance.
+    """A pruning rule that prunes random slices.
 
     Parameters
     ----------
     amount
-        The number of elements, or their fraction.
+        The number of slices, or a fraction from 0 to 1.
     dim
-        The dimension that counts the slices.
+        The dimension along which the slices are counted.
 
     Examples
     --------
@@ -169,16 +169,16 @@ class RandomStructured(_Structured):
 
 
 class LnStructured(_Structured):
-    """Prunes the slices of the smallest norms.
+    """A pruning rule that prunes the slices with the smallest norms.
 
     Parameters
     ----------
     amount
-        The number of elements, or their fraction.
+        The number of slices, or a fraction from 0 to 1.
     n
         The order of the norm, as for `ac.norm`.
     dim
-        The dimension that counts the slices.
+        The dimension along which the slices are counted.
 
     Examples
     --------
@@ -199,12 +199,12 @@ class LnStructured(_Structured):
 
 
 class CustomFromMask(BasePruningMethod):
-    """A given mask.
+    """A pruning rule with a given mask.
 
     Parameters
     ----------
     mask
-        Zeros and ones, of the parameter's shape.
+        A tensor of zeros and ones with the shape of the parameter.
 
     Examples
     --------
@@ -220,7 +220,7 @@ class CustomFromMask(BasePruningMethod):
         self.mask = mask
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Return the product of both masks."""
+        """Return the product of the two masks."""
         if default_mask.shape != self.mask.shape:
             raise ShapeError(
                 f"CustomFromMask: `mask` has shape {self.mask.shape}, the parameter "
@@ -231,5 +231,5 @@ class CustomFromMask(BasePruningMethod):
 
     @classmethod
     def apply(cls, module: Module, name: str, mask: Tensor) -> Self:  # type: ignore[override]  # as PyTorch has it
-        """Prune ``module.name`` by a mask."""
+        """Prune the parameter ``module.name`` with a given mask."""
         return super().apply(module, name, mask=mask)

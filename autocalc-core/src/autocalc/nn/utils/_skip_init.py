@@ -14,21 +14,21 @@ M = TypeVar("M", bound=Module)
 
 
 def skip_init(module_cls: type[M], *args: Any, **kwargs: Any) -> M:
-    """Make a module with uninitialised parameters, to load values later.
+    """Make a module with uninitialised parameters, into which you load values later.
 
-    The functions of `nn.init` do nothing, and nothing is drawn from the generator.
+    The functions of `nn.init` do nothing meanwhile, and no random numbers are drawn.
 
     Parameters
     ----------
     module_cls
-        A class of modules.
+        The class of the module.
     *args, **kwargs
-        The arguments of the module.
+        The arguments of the class.
 
     Raises
     ------
     DTypeError
-        If `module_cls` is no class of modules.
+        If `module_cls` is not a subclass of `Module`.
 
     Examples
     --------

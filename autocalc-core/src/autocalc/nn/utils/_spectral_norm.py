@@ -76,31 +76,33 @@ def spectral_norm(
     eps: float = 1e-12,
     dim: int | None = None,
 ) -> M:
-    """Divide a weight by its largest singular value, which is found on the way.
+    """Divide a weight by its largest singular value before each forward.
 
-    The parameter becomes ``name_orig``, and the buffers ``name_u`` and ``name_v`` are
-    singular vectors, which each forward in training turns a little further; the weight
-    itself is computed before each forward.  `parametrizations.spectral_norm` is the
-    newer form.  Miyato and others: Spectral normalization for generative adversarial
-    networks (ICLR 2018).
+    The parameter is renamed to ``name_orig``.  The buffers ``name_u`` and ``name_v``
+    hold estimates of the singular vectors; each forward in training improves them by
+    power iteration.  `parametrizations.spectral_norm` is the newer form.
+
+    Miyato et al.: Spectral normalization for generative adversarial networks (ICLR
+    2018).
 
     Parameters
     ----------
     module
-        It is changed, and returned.
+        The module.  It is changed in place and returned.
     name
         The name of the parameter.
     n_power_iterations
-        The number of iterations in each forward, 1 or more.
+        The number of power iterations in each forward; 1 or more.
     eps
-        The smallest length to divide by.
+        A lower limit of the norms by which vectors are divided.
     dim
-        The dimension of the outputs, by default 0, of transposed convolutions 1.
+        The dimension of the outputs.  The default is 0, and 1 for transposed
+        convolutions.
 
     Raises
     ------
     ModuleError
-        If there is no such parameter, or it has a norm already.
+        If the module has no such parameter, or if it has a spectral norm already.
     ArgumentError
         If an argument is out of range.
     DimensionError
@@ -149,19 +151,19 @@ def _take_apart(module: Module, norm: _SpectralNorm, weight: Parameter) -> None:
 
 
 def remove_spectral_norm(module: M, name: str = "weight") -> M:
-    """Undo `spectral_norm`: store the weight as one parameter.
+    """Undo `spectral_norm`: store the current weight as an ordinary parameter.
 
     Parameters
     ----------
     module
-        It is changed, and returned.
+        The module.  It is changed in place and returned.
     name
         The name of the parameter.
 
     Raises
     ------
     ModuleError
-        If it has no norm.
+        If the parameter has no spectral norm.
 
     Examples
     --------

@@ -60,25 +60,27 @@ def _check_module(where: str, module: Any) -> None:
 
 
 def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
-    """Train a weight as ``g * v / |v|``: its length apart from its direction.
+    """Parametrize a weight as ``g * v / norm(v)``: its length and its direction.
 
-    The parameter becomes two, ``name_g`` and ``name_v``; the weight itself is computed
-    before each forward.  Salimans, Kingma: Weight normalization (NeurIPS 2016).
+    The parameter is replaced by two, ``name_g`` and ``name_v``.  The weight is computed
+    from them before each forward.  `parametrizations.weight_norm` is the newer form.
+
+    Salimans, Kingma: Weight normalization (NeurIPS 2016).
 
     Parameters
     ----------
     module
-        It is changed, and returned.
+        The module.  It is changed in place and returned.
     name
         The name of the parameter.
     dim
-        The dimension along which lengths differ, often that of the outputs; None for
-        one length.
+        The dimension along which the lengths g differ; usually that of the outputs.
+        None means one length for the whole weight.
 
     Raises
     ------
     ModuleError
-        If there is no such parameter, or it has a norm already.
+        If the module has no such parameter, or if it has a weight norm already.
 
     Examples
     --------
@@ -114,7 +116,14 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
 
 
 def remove_weight_norm(module: M, name: str = "weight") -> M:
-    """Undo `weight_norm`: store the weight as one parameter; return the module.
+    """Undo `weight_norm`: store the weight as an ordinary parameter; return the module.
+
+    Parameters
+    ----------
+    module
+        The module.  It is changed in place and returned.
+    name
+        The name of the parameter.
 
     Examples
     --------

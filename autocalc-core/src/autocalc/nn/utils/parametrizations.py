@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Weights of a given length, of a given norm, and with orthogonal rows or columns."""
+"""Parametrizations: weight norm, spectral norm and orthogonal matrices."""
 
 from autocalc.nn.utils._orthogonal import orthogonal
 from autocalc.nn.utils._parametrizations import spectral_norm, weight_norm

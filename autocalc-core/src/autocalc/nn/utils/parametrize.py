@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Parameters computed from others whenever they are read."""
+"""Parametrizations: parameters that are computed from others at each access."""
 
 from autocalc.nn.utils._parametrize import (
     ParametrizationList,

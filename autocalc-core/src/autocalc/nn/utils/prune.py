@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pruning: parameters in which some elements stay zero."""
+"""Pruning: some elements of a parameter are set to 0 and stay 0 in training."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ M = TypeVar("M", bound=Module)
 
 
 def identity(module: M, name: str) -> M:
-    """Give ``module.name`` a mask of ones; return the module.
+    """Give the parameter ``module.name`` a mask of ones; return the module.
+
+    Nothing is pruned, but the parameter is stored as ``name_orig`` and ``name_mask``.
 
     Examples
     --------
@@ -65,14 +67,14 @@ def identity(module: M, name: str) -> M:
 
 
 def random_unstructured(module: M, name: str, amount: float) -> M:
-    """Prune elements of ``module.name`` by chance; return the module.
+    """Prune random elements of the parameter ``module.name``; return the module.
 
     Parameters
     ----------
     module, name
-        Whose parameter, and its name.
+        The module, changed in place, and the name of the parameter.
     amount
-        The number of elements, or their fraction.
+        The number of elements, or a fraction from 0 to 1.
 
     Examples
     --------
@@ -88,26 +90,27 @@ def random_unstructured(module: M, name: str, amount: float) -> M:
 def l1_unstructured(
     module: M, name: str, amount: float, importance_scores: Tensor | None = None
 ) -> M:
-    """Prune the elements of the smallest absolute values; return the module.
+    """Prune the elements with the smallest absolute values; return the module.
 
-    The module then has a parameter ``name_orig``, a buffer ``name_mask``, and ``name``,
-    their product.
+    The parameter is then stored as a parameter ``name_orig`` and a buffer
+    ``name_mask``. ``name`` is their product.
 
     Parameters
     ----------
     module, name
-        Whose parameter, and its name.
+        The module, changed in place, and the name of the parameter.
     amount
-        The number of elements, or their fraction of those that are not pruned yet.
+        The number of elements, or a fraction of the elements that are not pruned yet.
     importance_scores
-        The values to compare in place of the parameter's, of its shape.
+        Values that are compared instead of those of the parameter; they have its shape.
 
     Raises
     ------
     ArgumentError
-        If `amount` is negative, a fraction above 1, or more than there is.
+        If `amount` is negative, a fraction above 1, or more than the number of
+        elements.
     ShapeError
-        If `importance_scores` has another shape.
+        If `importance_scores` does not have the shape of the parameter.
 
     Examples
     --------
@@ -126,7 +129,16 @@ def l1_unstructured(
 
 
 def random_structured(module: M, name: str, amount: float, dim: int) -> M:
-    """Prune slices of ``module.name`` along `dim` by chance; return the module.
+    """Prune random slices of ``module.name`` along `dim`; return the module.
+
+    Parameters
+    ----------
+    module, name
+        The module, changed in place, and the name of the parameter.
+    amount
+        The number of slices, or a fraction of the slices that are not pruned yet.
+    dim
+        The dimension along which the slices are counted.
 
     Examples
     --------
@@ -147,27 +159,28 @@ def ln_structured(
     dim: int,
     importance_scores: Tensor | None = None,
 ) -> M:
-    """Prune the slices along `dim` of the smallest norms; return the module.
+    """Prune the slices along `dim` with the smallest norms; return the module.
 
     Parameters
     ----------
     module, name
-        Whose parameter, and its name.
+        The module, changed in place, and the name of the parameter.
     amount
-        The number of elements, or their fraction of those that are not pruned yet.
+        The number of slices, or a fraction of the slices that are not pruned yet.
     n
         The order of the norm, as for `ac.norm`.
     dim
-        The dimension that counts the slices.
+        The dimension along which the slices are counted.
     importance_scores
-        The values to compare in place of the parameter's, of its shape.
+        Values whose norms are compared instead of those of the parameter; they have its
+        shape.
 
     Raises
     ------
     ShapeError
-        If the parameter has one dimension.
+        If the parameter has only one dimension.
     DimensionError
-        If it has no dimension `dim`.
+        If the parameter has no dimension `dim`.
 
     Examples
     --------
@@ -186,7 +199,14 @@ def ln_structured(
 
 
 def custom_from_mask(module: M, name: str, mask: Tensor) -> M:
-    """Prune ``module.name`` where a mask is zero; return the module.
+    """Prune the elements of ``module.name`` where a mask is 0; return the module.
+
+    Parameters
+    ----------
+    module, name
+        The module, changed in place, and the name of the parameter.
+    mask
+        A tensor of zeros and ones with the shape of the parameter.
 
     Examples
     --------
@@ -206,23 +226,25 @@ def global_unstructured(
     importance_scores: Mapping[tuple[Module, str], Tensor] | None = None,
     **kwargs: Any,
 ) -> None:
-    """Prune several parameters together: the smallest of all elements become zero.
+    """Prune several parameters together: the smallest of all their elements become 0.
 
     Parameters
     ----------
     parameters
-        Modules, each with the name of its parameter.
+        Pairs of a module and the name of one of its parameters.
     pruning_method
-        An unstructured rule, such as `L1Unstructured`.
+        An unstructured pruning rule, such as `L1Unstructured`.
     importance_scores
-        For some of `parameters`, the values to compare instead of their own.
+        Values that are compared instead of those of the parameter, for some of the
+        pairs.
     kwargs
-        Arguments of the rule.
+        Arguments of the pruning rule, such as `amount`.
 
     Raises
     ------
     DTypeError
-        If the rule is not unstructured, or `parameters` no sequence.
+        If the pruning rule is not unstructured, or if `parameters` is not a sequence of
+        pairs.
 
     Examples
     --------
@@ -269,12 +291,12 @@ def _flat(tensors: Iterable[Tensor]) -> Tensor:
 
 
 def remove(module: M, name: str) -> M:
-    """Make the pruned values of ``module.name`` its parameter; return the module.
+    """Turn the pruned ``module.name`` into an ordinary parameter; return the module.
 
     Raises
     ------
     ArgumentError
-        If it is not pruned.
+        If the parameter is not pruned.
 
     Examples
     --------
@@ -293,7 +315,7 @@ def remove(module: M, name: str) -> M:
 
 
 def is_pruned(module: Module) -> bool:
-    """Return whether a parameter of the module, or of one inside, is pruned.
+    """Return whether any parameter of a module or of its submodules is pruned.
 
     Examples
     --------

@@ -13,12 +13,12 @@ from autocalc.nn._module.module import Module
 
 
 class ReLU(InPlace):
-    """max(x, 0).
+    """Applies max(x, 0) to each element.
 
     Parameters
     ----------
     inplace
-        True to also write the result into the input.
+        True to also write the result into the input tensor.
 
     Examples
     --------
@@ -33,7 +33,7 @@ class ReLU(InPlace):
 
 
 class Tanh(Module):
-    """tanh(x).
+    """Applies tanh(x) to each element.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class Tanh(Module):
 
 
 class Sigmoid(Module):
-    """1 / (1 + exp(-x)).
+    """Applies the logistic function 1 / (1 + exp(-x)) to each element.
 
     Examples
     --------
@@ -63,12 +63,12 @@ class Sigmoid(Module):
 
 
 class SiLU(InPlace):
-    """x * sigmoid(x), also called swish.
+    """Applies x * sigmoid(x) to each element; also known as swish.
 
     Parameters
     ----------
     inplace
-        True to also write the result into the input.
+        True to also write the result into the input tensor.
 
     Examples
     --------
@@ -83,18 +83,22 @@ class SiLU(InPlace):
 
 
 class GELU(Module):
-    """x * Phi(x), Phi the distribution function of the normal distribution.
+    """Applies the Gaussian error linear unit x * Phi(x) to each element.
+
+    Phi is the cumulative distribution function of the standard normal distribution.
+
+    Hendrycks, Gimpel: Gaussian error linear units (2016).
 
     Parameters
     ----------
     approximate
-        ``"none"``, or ``"tanh"`` for x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715
-        x^3))).
+        ``"none"`` for the exact function.  ``"tanh"`` for the approximation x / 2 * (1
+        + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))).
 
     Raises
     ------
     ArgumentError
-        If `approximate` is neither.
+        If `approximate` is neither of the two.
 
     Examples
     --------
@@ -115,19 +119,19 @@ class GELU(Module):
         return functional.gelu(input, self.approximate)
 
     def extra_repr(self) -> str:
-        """Name the form."""
+        """Return `approximate` as text for `repr`."""
         return f"approximate={self.approximate!r}"
 
 
 class Softplus(Module):
-    """log(1 + exp(beta * x)) / beta, a smooth max(x, 0).
+    """Applies log(1 + exp(beta * x)) / beta, a smooth max(x, 0), to each element.
 
     Parameters
     ----------
     beta
-        The sharpness: the larger, the closer to max(x, 0).
+        The sharpness.  The larger it is, the closer the function is to max(x, 0).
     threshold
-        If beta * x is larger, the result is the input itself.
+        The limit of beta * x above which the result is x itself.
 
     Examples
     --------
@@ -148,12 +152,12 @@ class Softplus(Module):
         return functional.softplus(input, self.beta, self.threshold)
 
     def extra_repr(self) -> str:
-        """Name the settings."""
+        """Return the settings as text for `repr`."""
         return f"beta={self.beta}, threshold={self.threshold}"
 
 
 class LogSigmoid(Module):
-    """log(1 / (1 + exp(-x))).
+    """Applies log(1 / (1 + exp(-x))) to each element.
 
     Examples
     --------
@@ -168,7 +172,7 @@ class LogSigmoid(Module):
 
 
 class Softsign(Module):
-    """x / (1 + abs(x)).
+    """Applies x / (1 + abs(x)) to each element.
 
     Examples
     --------
@@ -183,7 +187,7 @@ class Softsign(Module):
 
 
 class Tanhshrink(Module):
-    """x - tanh(x).
+    """Applies x - tanh(x) to each element.
 
     Examples
     --------
@@ -205,12 +209,18 @@ class _AlongDim(Module):
         self.dim = dim
 
     def extra_repr(self) -> str:
-        """Name the dimension."""
+        """Return the dimension as text for `repr`."""
         return f"dim={self.dim}"
 
 
 class Softmax(_AlongDim):
-    """exp(x_i) / sum_j exp(x_j) along `dim`.
+    """Computes exp(x_i) / sum_j exp(x_j) along one dimension.
+
+    Parameters
+    ----------
+    dim
+        The dimension along which the results sum to 1.  A negative one counts from the
+        end.
 
     Examples
     --------
@@ -221,12 +231,12 @@ class Softmax(_AlongDim):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the softmax."""
+        """Return the softmax of `input` along `dim`; the shape is unchanged."""
         return functional.softmax(input, self.dim)
 
 
 class Softmax2d(Module):
-    """The softmax over the channels of each pixel.
+    """Computes the softmax over the channels of each pixel of images.
 
     Examples
     --------
@@ -236,13 +246,18 @@ class Softmax2d(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the softmax of images (N, C, H, W) or (C, H, W) over C."""
+        """Return the softmax over C of images of shape (N, C, H, W) or (C, H, W)."""
         check_shape("Softmax2d", "input", input, "(N, C, H, W) or (C, H, W)")
         return functional.softmax(input, -3)
 
 
 class LogSoftmax(_AlongDim):
-    """x_i - log(sum_j exp(x_j)) along `dim`.
+    """Computes x_i - log(sum_j exp(x_j)), the log-softmax, along one dimension.
+
+    Parameters
+    ----------
+    dim
+        The dimension of the softmax.  A negative one counts from the end.
 
     Examples
     --------
@@ -253,12 +268,18 @@ class LogSoftmax(_AlongDim):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the logarithm of the softmax."""
+        """Return the logarithm of the softmax along `dim`; the shape is unchanged."""
         return functional.log_softmax(input, self.dim)
 
 
 class Softmin(_AlongDim):
-    """exp(-x_i) / sum_j exp(-x_j) along `dim`.
+    """Computes exp(-x_i) / sum_j exp(-x_j) along one dimension.
+
+    Parameters
+    ----------
+    dim
+        The dimension along which the results sum to 1.  A negative one counts from the
+        end.
 
     Examples
     --------
@@ -269,17 +290,19 @@ class Softmin(_AlongDim):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the softmin."""
+        """Return the softmin of `input` along `dim`; the shape is unchanged."""
         return functional.softmin(input, self.dim)
 
 
 class GLU(Module):
-    """a * sigmoid(b), a and b the halves of x along `dim`.
+    """Gated linear unit: a * sigmoid(b), where a and b are the halves of the input.
+
+    Dauphin et al.: Language modeling with gated convolutional networks (2016).
 
     Parameters
     ----------
     dim
-        The dimension, of an even size.
+        The dimension to halve.  Its size must be even.
 
     Examples
     --------
@@ -297,5 +320,5 @@ class GLU(Module):
         return functional.glu(input, self.dim)
 
     def extra_repr(self) -> str:
-        """Name the dimension."""
+        """Return the dimension as text for `repr`."""
         return f"dim={self.dim}"

@@ -18,7 +18,12 @@ from autocalc.nn._module.parameter import Parameter
 
 
 class ReLU6(InPlace):
-    """min(max(x, 0), 6).
+    """Applies min(max(x, 0), 6) to each element.
+
+    Parameters
+    ----------
+    inplace
+        True to also write the result into the input tensor.
 
     Examples
     --------
@@ -33,7 +38,16 @@ class ReLU6(InPlace):
 
 
 class SELU(InPlace):
-    """1.0507 * elu(x, 1.6733), whose outputs stay normalised.
+    """Applies 1.0507 * elu(x, 1.6733) to each element.
+
+    With these constants, activations of a deep network tend to mean 0 and variance 1.
+
+    Klambauer et al.: Self-normalizing neural networks (2017).
+
+    Parameters
+    ----------
+    inplace
+        True to also write the result into the input tensor.
 
     Examples
     --------
@@ -48,7 +62,12 @@ class SELU(InPlace):
 
 
 class Mish(InPlace):
-    """x * tanh(log(1 + exp(x))).
+    """Applies x * tanh(log(1 + exp(x))) to each element.
+
+    Parameters
+    ----------
+    inplace
+        True to also write the result into the input tensor.
 
     Examples
     --------
@@ -63,7 +82,12 @@ class Mish(InPlace):
 
 
 class Hardswish(InPlace):
-    """x * min(max(x + 3, 0), 6) / 6.
+    """Applies x * min(max(x + 3, 0), 6) / 6 to each element.
+
+    Parameters
+    ----------
+    inplace
+        True to also write the result into the input tensor.
 
     Examples
     --------
@@ -77,12 +101,17 @@ class Hardswish(InPlace):
         return functional.hardswish(input, inplace=self.inplace)
 
     def extra_repr(self) -> str:
-        """Name nothing, as PyTorch does here."""
+        """Return an empty text for `repr`, as PyTorch does."""
         return ""
 
 
 class Hardsigmoid(InPlace):
-    """min(max(x + 3, 0), 6) / 6.
+    """Applies min(max(x + 3, 0), 6) / 6 to each element.
+
+    Parameters
+    ----------
+    inplace
+        True to also write the result into the input tensor.
 
     Examples
     --------
@@ -96,19 +125,19 @@ class Hardsigmoid(InPlace):
         return functional.hardsigmoid(input, inplace=self.inplace)
 
     def extra_repr(self) -> str:
-        """Name nothing, as PyTorch does here."""
+        """Return an empty text for `repr`, as PyTorch does."""
         return ""
 
 
 class ELU(InPlace):
-    """x above 0, alpha * (exp(x) - 1) below.
+    """Exponential linear unit: x if x > 0, otherwise alpha * (exp(x) - 1).
 
     Parameters
     ----------
     alpha
-        The constant alpha of the formula.
+        The factor alpha of the formula.
     inplace
-        True to also write the result into the input.
+        True to also write the result into the input tensor.
 
     Examples
     --------
@@ -131,14 +160,14 @@ class ELU(InPlace):
 
 
 class CELU(InPlace):
-    """x above 0, alpha * (exp(x / alpha) - 1) below.
+    """Continuous ELU: x if x > 0, otherwise alpha * (exp(x / alpha) - 1).
 
     Parameters
     ----------
     alpha
-        The constant alpha of the formula.
+        The constant alpha of the formula; not 0.
     inplace
-        True to also write the result into the input.
+        True to also write the result into the input tensor.
 
     Examples
     --------
@@ -161,14 +190,14 @@ class CELU(InPlace):
 
 
 class LeakyReLU(InPlace):
-    """x above 0, negative_slope * x below.
+    """Leaky ReLU: x if x > 0, otherwise negative_slope * x.
 
     Parameters
     ----------
     negative_slope
         The factor of negative elements.
     inplace
-        True to also write the result into the input.
+        True to also write the result into the input tensor.
 
     Examples
     --------
@@ -189,19 +218,22 @@ class LeakyReLU(InPlace):
 
 
 class RReLU(InPlace):
-    """x above 0, slope * x below; in training slopes are drawn for each element.
+    """Randomized leaky ReLU: x if x > 0, otherwise slope * x.
+
+    In training, a slope is drawn for each element from the uniform distribution on
+    [lower, upper].  After `eval` the slope is (lower + upper) / 2.
 
     Parameters
     ----------
     lower, upper
-        The limits of the slopes; after `eval` the slope is their mean.
+        The limits of the slope.
     inplace
-        True to also write the result into the input.
+        True to also write the result into the input tensor.
 
     Raises
     ------
     ArgumentError
-        If `lower` is above `upper`.
+        If `lower` is larger than `upper`.
 
     Examples
     --------
@@ -228,14 +260,14 @@ class RReLU(InPlace):
 
 
 class Hardtanh(InPlace):
-    """x limited to `min_val` to `max_val`.
+    """Clamps each element to [min_val, max_val].
 
     Parameters
     ----------
     min_val, max_val
         The limits of the result.
     inplace
-        True to also write the result into the input.
+        True to also write the result into the input tensor.
 
     Examples
     --------
@@ -262,26 +294,26 @@ class Hardtanh(InPlace):
         self.max_val = max_val
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return x, limited."""
+        """Return `input` with its elements clamped."""
         return functional.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
 
 class PReLU(Module):
-    """x above 0, weight * x below, with slopes that are learnt.
+    """Parametric ReLU: x if x > 0, otherwise weight * x, where weight is learned.
 
     Parameters
     ----------
     num_parameters
-        1, or the size of dimension 1 of the input.
+        The number of slopes: 1, or one for each channel (the size of dimension 1).
     init
         The initial value of the slopes.
-    dtype
-        The dtype of the slopes; None is the default dtype.
+    device, dtype
+        The floating-point dtype of the slopes.  None means the default dtype.
 
     Attributes
     ----------
     weight
-        The slopes, (num_parameters,).
+        The slopes, of shape (num_parameters,).
 
     Examples
     --------
@@ -313,5 +345,5 @@ class PReLU(Module):
         return functional.prelu(input, self.weight)
 
     def extra_repr(self) -> str:
-        """Name the number of slopes."""
+        """Return the number of slopes as text for `repr`."""
         return f"num_parameters={self.num_parameters}"

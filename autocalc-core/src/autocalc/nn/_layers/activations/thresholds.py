@@ -10,14 +10,14 @@ from autocalc.nn._module.module import Module
 
 
 class Threshold(InPlace):
-    """x above `threshold`, else `value`.
+    """Returns x where x > threshold, otherwise `value`.
 
     Parameters
     ----------
     threshold, value
-        The limit, and the value that replaces elements up to it.
+        The threshold, and the value that replaces the elements that are not larger.
     inplace
-        True to also write the result into the input.
+        True to also write the result into the input tensor.
 
     Examples
     --------
@@ -44,17 +44,17 @@ class _Shrink(Module):
         self.lambd = lambd
 
     def extra_repr(self) -> str:
-        """Name the limit."""
+        """Return the limit as text for `repr`."""
         return str(self.lambd)
 
 
 class Hardshrink(_Shrink):
-    """x where abs(x) is above `lambd`, else 0.
+    """Hard shrinkage: x where abs(x) > lambd, otherwise 0.
 
     Parameters
     ----------
     lambd
-        The limit lambda of the formula.
+        The constant lambd of the formula.
 
     Examples
     --------
@@ -69,12 +69,12 @@ class Hardshrink(_Shrink):
 
 
 class Softshrink(_Shrink):
-    """x moved by `lambd` towards 0, where smaller numbers end.
+    """Soft shrinkage: sign(x) * max(abs(x) - lambd, 0).
 
     Parameters
     ----------
     lambd
-        The limit, 0 or more.
+        The constant lambd of the formula; 0 or more.
 
     Examples
     --------

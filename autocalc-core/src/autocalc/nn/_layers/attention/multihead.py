@@ -20,11 +20,14 @@ from autocalc.nn._module.parameter import Parameter
 
 
 class MultiheadAttention(Module):
-    """Attention of several heads, their results projected together.
+    """Multi-head attention: several heads and a projection of their joint output.
 
-    With head i of the H ones::
+    With H heads, D = E / H features per head and i = 1, ..., H::
 
-        head_i = softmax(q_i k_i^T / sqrt(D)) v_i,   q_i = query W_q_i^T + b_q_i, ...
+        q_i = query W_q_i^T + b_q_i
+        k_i = key W_k_i^T + b_k_i
+        v_i = value W_v_i^T + b_v_i
+        head_i = softmax(q_i k_i^T / sqrt(D)) v_i
         output = (head_1, ..., head_H) W_o^T + b_o
 
     Vaswani et al.: Attention is all you need (2017), section 3.2.2.
@@ -32,41 +35,45 @@ class MultiheadAttention(Module):
     Parameters
     ----------
     embed_dim
-        The number of features E of queries and of the output, H * D.
+        The number of features E of the queries and of the output; a multiple of
+        `num_heads`.
     num_heads
-        The number of heads, H.
+        The number of heads H.
     dropout
-        The probability that a weight is set to 0 in training.
+        The probability that an attention weight is set to 0 in training.
     bias
-        True to give the projections biases.
+        True to add biases to the input projections and to the output projection.
     add_bias_kv
-        True to add a learned key and value to those of each sequence.
+        True to append one learned key and one learned value to each sequence.
     add_zero_attn
-        True to add a key and a value of zeros.
+        True to append a key and a value of zeros to each sequence.
     kdim, vdim
-        The numbers of features of keys and of values, if they are not E.
+        The numbers of features of the keys and of the values.  None means E.
     batch_first
-        Whether sequences are (B, S, features); otherwise they are (S, B, features).
-    dtype
-        The dtype of the parameters; None is the default dtype.
+        True for sequences of shape (B, S, features), False for (S, B, features).
+    device, dtype
+        The device and the floating-point dtype of the parameters.  None means the
+        default device and the default dtype.
 
     Attributes
     ----------
     in_proj_weight
-        W_q, W_k and W_v one below the other, (3 E, E), drawn as by `xavier_uniform_`;
-        with other `kdim` or `vdim` None, and in its place `q_proj_weight` (E, E),
-        `k_proj_weight` (E, kdim), `v_proj_weight` (E, vdim).
+        The matrices W_q, W_k and W_v, concatenated to shape (3 E, E).  The initial
+        values are those of `nn.init.xavier_uniform_`.  It is None if `kdim` or `vdim`
+        is not E.  Then `q_proj_weight` (E, E), `k_proj_weight` (E, kdim) and
+        `v_proj_weight` (E, vdim) hold the three matrices.
     in_proj_bias
-        Their biases, (3 E,), zeros at first.
+        The biases b_q, b_k and b_v, concatenated to shape (3 E,).  They are initially
+        0.
     out_proj
-        The linear layer at the end; its bias is zero at first.
+        The linear layer W_o, b_o.  Its bias is initially 0.
     bias_k, bias_v
-        (1, 1, E), with `add_bias_kv`.
+        The learned key and value, each of shape (1, 1, E); None without `add_bias_kv`.
 
     Raises
     ------
     ArgumentError
-        If the heads do not divide `embed_dim`.
+        If `embed_dim` is not a multiple of `num_heads`.
 
     Examples
     --------
@@ -182,35 +189,41 @@ class MultiheadAttention(Module):
         average_attn_weights: bool = True,
         is_causal: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
-        """Return the output, and the weights if needed.
+        """Return the output, and the attention weights if `need_weights` is True.
 
         Parameters
         ----------
         query
-            A tensor of shape (S, B, E), (B, S, E) if `batch_first`, or (S, E) for one
-            sequence.
+            The queries, of shape (S, B, E), or (B, S, E) with `batch_first`, or (S, E)
+            for one sequence.
         key, value
-            The keys and values, of shapes (T, B, kdim) and (T, B, vdim).
+            The keys, of shape (T, B, kdim), and the values, of shape (T, B, vdim). With
+            `batch_first` the dimension B comes first; for one sequence it is missing.
         key_padding_mask
-            A tensor of shape (B, T), or (T,) for one sequence: True for keys that
-            nothing attends to; or numbers that are added to the scores.
+            A mask of the keys, of shape (B, T), or (T,) for one sequence.  A boolean
+            mask is True for keys that are ignored.  A floating-point mask is added to
+            the scores.
         need_weights
-            True to return the weights; otherwise they are never in memory as a whole.
+            True to return the attention weights.  If False, the whole matrix of weights
+            is never in memory.
         attn_mask
-            A tensor of shape (S, T) or (B * heads, S, T): True where a query may not
-            attend to a key; or numbers that are added to the scores.
+            A mask of the scores, of shape (S, T) or (B * num_heads, S, T).  A boolean
+            mask is True where a query must not attend to a key.  A floating-point mask
+            is added to the scores.
         average_attn_weights
-            True to average the weights over the heads.
+            True to return the mean of the weights over the heads.
         is_causal
-            True if query i attends to keys 0 to i; `attn_mask` may then be left out.
+            True if query i may only attend to the keys 0 to i.  Then `attn_mask` can be
+            omitted.
 
         Returns
         -------
         output : Tensor
-            The result, of the shape of `query`.
+            The result, of the same shape as `query`.
         weights : Tensor or None
-            A tensor of shape (B, S, T), or (B, heads, S, T) if not averaged; without B
-            for one sequence.
+            The attention weights, of shape (B, S, T), or (B, num_heads, S, T) if they
+            are not averaged.  For one sequence, the dimension B is missing.  None if
+            `need_weights` is False.
         """
         check_flags(
             "forward",

@@ -43,18 +43,19 @@ def _module(where: str, module: Any) -> Module:
 
 
 class TransformerEncoder(Module):
-    """A stack of copies of a layer, and a norm at the end.
+    """A stack of `TransformerEncoderLayer` copies, followed by an optional norm.
 
     Parameters
     ----------
     encoder_layer
-        A `TransformerEncoderLayer`; all copies begin with its values.
+        The layer to copy: a `TransformerEncoderLayer`.  All copies have its initial
+        values.
     num_layers
         The number of layers.
     norm
-        A module for the last output.
+        A module that is applied to the output of the last layer.  None applies nothing.
     enable_nested_tensor, mask_check
-        There for PyTorch's argument order; without effect.
+        Accepted for compatibility with PyTorch.  They have no effect.
 
     Examples
     --------
@@ -90,16 +91,18 @@ class TransformerEncoder(Module):
         src_key_padding_mask: Tensor | None = None,
         is_causal: bool | None = None,
     ) -> Tensor:
-        """Return the last layer's output, as `src`.
+        """Return the output of the last layer, of the same shape as `src`.
 
         Parameters
         ----------
         src
-            A tensor of shape (S, B, d_model), or (B, S, d_model) if the layers are so.
+            The input, of shape (S, B, d_model), or (B, S, d_model) if the layers have
+            `batch_first`.
         mask, src_key_padding_mask
-            The `attn_mask` and `key_padding_mask` of `MultiheadAttention`.
+            The arguments `attn_mask` and `key_padding_mask` of
+            `MultiheadAttention.forward`.
         is_causal
-            True if `mask` is the causal mask, which may then be left out.
+            True for causal attention.  Then `mask` can be omitted.
         """
         check_flags("forward", is_causal=is_causal)
         x = src
@@ -109,16 +112,17 @@ class TransformerEncoder(Module):
 
 
 class TransformerDecoder(Module):
-    """A stack of copies of a layer, and a norm at the end.
+    """A stack of `TransformerDecoderLayer` copies, followed by an optional norm.
 
     Parameters
     ----------
     decoder_layer
-        A `TransformerDecoderLayer`; all copies begin with its values.
+        The layer to copy: a `TransformerDecoderLayer`.  All copies have its initial
+        values.
     num_layers
         The number of layers.
     norm
-        A module for the last output.
+        A module that is applied to the output of the last layer.  None applies nothing.
 
     Examples
     --------
@@ -148,19 +152,21 @@ class TransformerDecoder(Module):
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        """Return the last layer's output, as `tgt`.
+        """Return the output of the last layer, of the same shape as `tgt`.
 
         Parameters
         ----------
         tgt
-            A tensor of shape (S, B, d_model), or (B, S, d_model) if the layers are so.
+            The input, of shape (T, B, d_model), or (B, T, d_model) if the layers have
+            `batch_first`.
         memory
-            The output of an encoder, likewise.
+            The output of the encoder, of shape (S, B, d_model), or (B, S, d_model).
         tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask
-            The masks of the two attentions: `attn_mask` and `key_padding_mask` of
-            `MultiheadAttention`.
+            The masks of the self-attention over `tgt` and of the attention to `memory`.
+            They are the arguments `attn_mask` and `key_padding_mask` of
+            `MultiheadAttention.forward`.
         tgt_is_causal, memory_is_causal
-            Say that a mask is that of a causal attention; it may then be left out.
+            True for causal attention.  Then the mask of that attention can be omitted.
         """
         check_flags(
             "forward", tgt_is_causal=tgt_is_causal, memory_is_causal=memory_is_causal
@@ -175,22 +181,25 @@ class TransformerDecoder(Module):
 
 
 class Transformer(Module):
-    """An encoder, and a decoder that attends to its output.
+    """The transformer: an encoder, and a decoder that attends to the encoder's output.
 
-    Vaswani et al.: Attention is all you need (2017).  Embeddings and the last linear
-    layer are the user's.
+    The model has no embeddings and no final linear layer; add them around it.
+
+    Vaswani et al.: Attention is all you need (2017).
 
     Parameters
     ----------
     d_model, nhead
-        Features, and heads of each attention.
+        The number of features of the sequences, and the number of heads of each
+        attention.
     num_encoder_layers, num_decoder_layers
-        Layers of each stack; each stack ends with a norm.
+        The numbers of layers of the encoder and of the decoder.  Each of the two ends
+        with a norm.
     dim_feedforward, dropout, activation
         The same as for `TransformerEncoderLayer`.
     custom_encoder, custom_decoder
-        Modules instead of the stacks.
-    layer_norm_eps, batch_first, norm_first, bias, dtype
+        Modules that are used instead of the encoder and the decoder.
+    layer_norm_eps, batch_first, norm_first, bias, device, dtype
         The same as for `TransformerEncoderLayer`.
 
     Examples
@@ -262,20 +271,22 @@ class Transformer(Module):
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        """Return the decoder's output, as `tgt`.
+        """Return the output of the decoder, of the same shape as `tgt`.
 
         Parameters
         ----------
         src, tgt
-            Tensors of shape (S, B, d_model) and (T, B, d_model), or with B first if
-            `batch_first`.
+            The inputs of the encoder, of shape (S, B, d_model), and of the decoder, of
+            shape (T, B, d_model).  With `batch_first`, the dimension B comes first.
         src_mask, tgt_mask, memory_mask
-            The masks of the three attentions: `attn_mask` of `MultiheadAttention`.
+            The masks of the scores: the argument `attn_mask` of
+            `MultiheadAttention.forward`. They belong to the encoder, to the decoder's
+            self-attention, and to its attention to the encoder's output.
         src_key_padding_mask, tgt_key_padding_mask, memory_key_padding_mask
-            The padding masks of the three attentions: `key_padding_mask` of
-            `MultiheadAttention`.
+            The masks of the keys: the argument `key_padding_mask` of
+            `MultiheadAttention.forward`.
         src_is_causal, tgt_is_causal, memory_is_causal
-            Say that a mask is that of a causal attention; it may then be left out.
+            True for causal attention.  Then the mask of that attention can be omitted.
         """
         check_flags(
             "forward",
@@ -294,7 +305,18 @@ class Transformer(Module):
     def generate_square_subsequent_mask(
         sz: int, device: str | Device | None = None, dtype: DType | None = None
     ) -> Tensor:
-        """Return the mask of a causal attention: -inf above the diagonal, 0 elsewhere.
+        """Return the mask of causal attention, a square matrix of `sz` rows.
+
+        It is -inf above the diagonal and 0 elsewhere.  It is added to the scores.
+
+        Parameters
+        ----------
+        sz
+            The length of the sequence.
+        device
+            The device of the mask.  None means the default device.
+        dtype
+            The floating-point dtype of the mask.  None means the default dtype.
 
         Examples
         --------

@@ -63,43 +63,46 @@ class _Layer(Module):
 
 
 class TransformerEncoderLayer(_Layer):
-    """Self-attention, then two linear layers, each with a sum and a norm around it.
+    """A transformer encoder layer: self-attention and linear layers, with residuals.
 
-    ::
+    By default the norms come after the sums::
 
         x = norm1(x + dropout1(attention(x, x, x)))
         x = norm2(x + dropout2(linear2(dropout(activation(linear1(x))))))
 
-    or with `norm_first`::
+    With `norm_first` they come before the attention and the linear layers::
 
         x = x + dropout1(attention(norm1(x), norm1(x), norm1(x)))
         x = x + dropout2(linear2(dropout(activation(linear1(norm2(x))))))
 
-    Vaswani et al.: Attention is all you need (2017), section 3.1; the other order is
-    that of Xiong et al.: On layer normalization in the transformer architecture (2020).
+    Vaswani et al.: Attention is all you need (2017), section 3.1.  Xiong et al.: On
+    layer normalization in the transformer architecture (2020) describes the order of
+    `norm_first`.
 
     Parameters
     ----------
     d_model
-        The number of features of x.
+        The number of features of the input and of the output.
     nhead
-        The number of heads of the attention.
+        The number of heads of the attention; a divisor of `d_model`.
     dim_feedforward
         The number of features between the two linear layers.
     dropout
-        The probability of all dropouts, also of the attention's weights.
+        The probability of all dropouts, including the dropout of the attention weights.
     activation
-        "relu", "gelu" or a function of tensors.
+        ``"relu"``, ``"gelu"``, or a function of one tensor.
     layer_norm_eps
-        The constant eps of the norms.
+        The constant eps of the layer norms.
     batch_first
-        Whether sequences are (B, S, d_model); otherwise they are (S, B, d_model).
+        True for sequences of shape (B, S, d_model), False for (S, B, d_model).
     norm_first
-        True to put the norms first.
+        True to normalise before the attention and the linear layers, False to normalise
+        after the sums.
     bias
-        True to give linear layers and norms biases.
-    dtype
-        The dtype of the parameters; None is the default dtype.
+        True to add biases to the linear layers and to the norms.
+    device, dtype
+        The device and the floating-point dtype of the parameters.  None means the
+        default device and the default dtype.
 
     Examples
     --------
@@ -151,7 +154,10 @@ class TransformerEncoderLayer(_Layer):
         src_key_padding_mask: Tensor | None = None,
         is_causal: bool = False,
     ) -> Tensor:
-        """Return the layer's output, as `src`; masks as of `MultiheadAttention`."""
+        """Return the output of the layer, of the same shape as `src`.
+
+        The masks are those of `MultiheadAttention.forward`.
+        """
         check_flags("forward", is_causal=is_causal)
 
         def attend(x: Tensor) -> Tensor:
@@ -168,21 +174,21 @@ class TransformerEncoderLayer(_Layer):
 
 
 class TransformerDecoderLayer(_Layer):
-    """Self-attention, attention to an encoder's output, and two linear layers.
+    """A transformer decoder layer: self-attention, cross-attention and linear layers.
 
-    ::
+    `memory` is the output of the encoder::
 
         x = norm1(x + dropout1(attention(x, x, x)))
         x = norm2(x + dropout2(attention(x, memory, memory)))
         x = norm3(x + dropout3(linear2(dropout(activation(linear1(x))))))
 
-    or with `norm_first` the norms inside, as of `TransformerEncoderLayer`.
+    With `norm_first` the norms come first, as in `TransformerEncoderLayer`.
 
     Parameters
     ----------
     d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps
         The same as for `TransformerEncoderLayer`.
-    batch_first, norm_first, bias, dtype
+    batch_first, norm_first, bias, device, dtype
         The same as for `TransformerEncoderLayer`.
 
     Examples
@@ -244,7 +250,10 @@ class TransformerDecoderLayer(_Layer):
         tgt_is_causal: bool = False,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        """Return the layer's output, as `tgt`; masks as of `MultiheadAttention`."""
+        """Return the output of the layer, of the same shape as `tgt`.
+
+        The masks are those of `MultiheadAttention.forward`.
+        """
         check_flags(
             "forward", tgt_is_causal=tgt_is_causal, memory_is_causal=memory_is_causal
         )

@@ -139,10 +139,11 @@ def _module_or_none(owner: Module, module: Any) -> Any:
 
 
 class Sequential(_ModuleSequence):
-    """Modules that are called one after the other.
+    """Calls several modules one after the other.
 
-    A batch norm and the activation right after it run as one kernel (`ReLU`, `ReLU6`,
-    `Hardtanh`, `LeakyReLU`, `Hardswish`, `SiLU`), unless one of them has hooks.
+    Each module gets the output of the previous one.  A batch norm and an activation
+    that follows it directly (`ReLU`, `ReLU6`, `Hardtanh`, `LeakyReLU`, `Hardswish` or
+    `SiLU`) run as one kernel.  If one of the two has hooks, they run as two kernels.
 
     Parameters
     ----------
@@ -170,19 +171,19 @@ class Sequential(_ModuleSequence):
         return Sequential(dict(items))
 
     def forward(self, input: Any) -> Any:
-        """Pass `input` through all modules."""
+        """Return the output of the last module."""
         for call in stages(list(self)):
             input = call(input)
         return input
 
 
 class ModuleList(_ModuleSequence):
-    """A list whose modules are found by `parameters`, `state_dict` and their like.
+    """A list of modules; `parameters`, `state_dict` and similar methods find them.
 
     Parameters
     ----------
     modules
-        The first modules of the list; None keeps a place empty.
+        The modules of the list.  An entry may be None.
 
     Examples
     --------

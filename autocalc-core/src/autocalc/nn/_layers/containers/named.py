@@ -84,12 +84,13 @@ class _Named(Module):
 
 
 class ModuleDict(_Named):
-    """Modules by name, found by `parameters`, `state_dict` and their like.
+    """A dict of modules; `parameters`, `state_dict` and similar methods find them.
 
     Parameters
     ----------
     modules
-        A mapping of names to modules, or pairs; None keeps a place empty.
+        A mapping of names to modules, or an iterable of (name, module) pairs.  A value
+        may be None.
 
     Examples
     --------

@@ -38,16 +38,16 @@ def _described(module: Any, entries: Iterable[tuple[Any, Any]]) -> str:
 
 
 class ParameterDict(_Named):
-    """Parameters by name, found by `parameters`, `state_dict` and their like.
+    """A dict of parameters; `parameters`, `state_dict` and similar methods find them.
 
-    Tensors become parameters.  Modules are found, too; other values are held, but no
-    part of the state.
+    A tensor that is assigned becomes a `Parameter`.  Values may also be modules, which
+    are found, too.  All other values are stored, but they are not part of the state.
 
     Parameters
     ----------
     parameters
-        A mapping of names to values, or pairs.  Of a plain dict the names are sorted;
-        an `OrderedDict` and pairs keep their order.
+        A mapping of names to values, or an iterable of (name, value) pairs.  The names
+        of a plain dict are sorted.  An `OrderedDict` and pairs keep their order.
 
     Examples
     --------
@@ -93,7 +93,10 @@ class ParameterDict(_Named):
         del self._order[key]
 
     def update(self, entries: Any) -> None:
-        """Add entries, or replace entries of the same names; see the class."""
+        """Add entries; replace the values of names that exist already.
+
+        The argument is the same as for the class.
+        """
         if isinstance(entries, ParameterDict):
             entries = entries.items()
         pairs = _pairs(entries)
@@ -103,22 +106,22 @@ class ParameterDict(_Named):
             self[name] = value
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Return the entry, or `default` if there is none."""
+        """Return the value of `key`, or `default` if there is no such entry."""
         return self[key] if key in self else default  # noqa: SIM401  this is `get`
 
     def setdefault(self, key: str, default: Any = None) -> Any:
-        """Return the entry; add `default` first if there is none."""
+        """Return the value of `key`; if there is none, first store `default` there."""
         if key not in self:
             self[key] = default
         return self[key]
 
     def popitem(self) -> tuple[str, Any]:
-        """Take the last entry out and return its name and value.
+        """Remove the last entry and return its name and its value.
 
         Raises
         ------
         ModuleError
-            If there is none.
+            If the dict is empty.
         """
         if not self._order:
             raise ModuleError(f"{type(self).__name__}: there is no entry to take out.")
@@ -126,11 +129,11 @@ class ParameterDict(_Named):
         return key, self.pop(key)
 
     def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
-        """Return another one with `default` by all these names."""
+        """Return a new `ParameterDict` in which every name has the value `default`."""
         return ParameterDict([(key, default) for key in keys])
 
     def copy(self) -> ParameterDict:
-        """Return another one that holds the same parameters and values."""
+        """Return a new `ParameterDict` that holds the same parameters and values."""
         return ParameterDict(self.items())
 
     def __or__(self, other: Any) -> ParameterDict:
@@ -153,15 +156,15 @@ class ParameterDict(_Named):
 
 
 class ParameterList(Module):
-    """A list of parameters, found by `parameters`, `state_dict` and their like.
+    """A list of parameters; `parameters`, `state_dict` and similar methods find them.
 
-    Tensors become parameters.  Modules are found, too; other values are held, but no
-    part of the state.
+    A tensor that is added becomes a `Parameter`.  Values may also be modules, which are
+    found, too.  All other values are stored, but they are not part of the state.
 
     Parameters
     ----------
     values
-        The parameters of the list.
+        The initial values of the list.
 
     Examples
     --------
@@ -199,13 +202,13 @@ class ParameterList(Module):
         setattr(self, self._key(index), _held(value))
 
     def append(self, value: Any) -> Self:
-        """Add a parameter, or another value, at the end; return the list."""
+        """Append a parameter or another value; return the list."""
         setattr(self, str(self._size), _held(value))
         self._size += 1
         return self
 
     def extend(self, values: Iterable[Any]) -> Self:
-        """Add parameters, and other values, at the end; return the list."""
+        """Append several parameters or other values; return the list."""
         if isinstance(values, Tensor):
             raise DTypeError(
                 f"{type(self).__name__}: `values` is one tensor of shape "

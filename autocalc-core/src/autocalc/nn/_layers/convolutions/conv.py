@@ -25,7 +25,7 @@ _MODES = ("zeros", "reflect", "replicate", "circular")
 
 
 class ConvBase(Module):
-    """The common part: the windows' geometry, a weight and perhaps a bias."""
+    """The base of the convolutions: it holds their sizes, the weight and the bias."""
 
     _dims: ClassVar[int]
     _transposed: ClassVar[bool] = False
@@ -82,7 +82,7 @@ class ConvBase(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the parameters again, from the default generator."""
+        """Draw new initial values for all parameters."""
         # The bound of kaiming_uniform_ with a = sqrt(5) is 1 / sqrt(fan_in).
         _init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
@@ -104,7 +104,7 @@ class ConvBase(Module):
         return bordered(where, x, both, self.padding_mode)
 
     def extra_repr(self) -> str:
-        """Name the sizes and non-default settings."""
+        """Return the sizes and non-default settings as text for `repr`."""
         none = (0,) * self._dims
         ones = (1,) * self._dims
         said = [
@@ -194,7 +194,16 @@ class _Conv(ConvBase):
 
 
 class Conv1d(_Conv):
-    """Convolves signals (N, in_channels, L) or (in_channels, L); see `Conv2d`.
+    """Convolution of signals of shape (N, in_channels, L) or (in_channels, L).
+
+    The weight has the shape (out_channels, in_channels / groups, kL).
+
+    Parameters
+    ----------
+    in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias
+        The same as for `Conv2d`.
+    padding_mode, device, dtype
+        The same as for `Conv2d`.
 
     Examples
     --------
@@ -208,40 +217,47 @@ class Conv1d(_Conv):
 
 
 class Conv2d(_Conv):
-    """Convolves images (N, in_channels, H, W) or (in_channels, H, W).
+    """Convolution of images of shape (N, in_channels, H, W) or (in_channels, H, W).
 
-    The formula is that of `functional.conv2d`.
+    The formula is the one of `functional.conv2d`.  The output has the shape (N,
+    out_channels, H', W').
 
     Parameters
     ----------
     in_channels, out_channels
-        The number of channels of the input and of the output.
+        The numbers of channels of the input and of the output.
     kernel_size, stride, padding, dilation
-        One number, or one for height and one for width.  `padding` may be ``"valid"``
-        for none or ``"same"`` for as much as keeps the size.
+        One integer, or one for the height and one for the width.  `padding` can also be
+        ``"valid"`` for no padding, or ``"same"`` for an output of the size of the
+        input.
     groups
-        The number of groups of channels; `in_channels` groups make filters of one
-        channel each.
+        The number of groups into which the channels are divided.  Each group of output
+        channels sees one group of input channels.  ``groups=in_channels`` is a
+        depthwise convolution.
     bias
-        True to add a number to each output channel.
+        True to add a learned bias to each output channel.
     padding_mode
-        The values beyond the image: ``"zeros"``, its mirror image (``"reflect"``), its
-        border (``"replicate"``) or its other side (``"circular"``).
-    dtype
-        The dtype of the parameters; None is the default dtype.
+        The values of the padding: ``"zeros"``; ``"reflect"`` for the mirror image;
+        ``"replicate"`` for the nearest pixel of the border; ``"circular"`` for the
+        pixels of the opposite side.
+    device, dtype
+        The device and the floating-point dtype of the parameters.  None means the
+        default device and the default dtype.
 
     Attributes
     ----------
     weight
-        A tensor of shape (out_channels, in_channels / groups, kH, kW), drawn evenly
-        from -k to k, k = 1 / sqrt(in_channels / groups * kH * kW).
+        The filters, of shape (out_channels, in_channels / groups, kH, kW).  The initial
+        values are uniform on [-k, k], where k = 1 / sqrt(in_channels / groups * kH *
+        kW).
     bias
-        A tensor of shape (out_channels,), drawn likewise; None without.
+        The bias, of shape (out_channels,), with initial values from the same
+        distribution. None if `bias` is False.
 
     Raises
     ------
     ArgumentError
-        If an argument is not in its range.
+        If an argument is out of range.
 
     Examples
     --------
@@ -258,31 +274,31 @@ class Conv2d(_Conv):
 
 
 class Conv3d(_Conv):
-    """Convolves volumes (N, in_channels, D, H, W) or (in_channels, D, H, W).
+    """Convolution of volumes (N, in_channels, D, H, W) or (in_channels, D, H, W).
 
-    As `Conv2d`, with three dimensions of positions: videos, scans.
+    It is `Conv2d` with three spatial dimensions, for videos and scans.
 
     Parameters
     ----------
     in_channels, out_channels
-        The number of channels of the input and of the output.
+        The numbers of channels of the input and of the output.
     kernel_size, stride, padding, dilation
-        One number, or one for depth, height and width.
-    groups, bias, padding_mode, dtype
+        One integer, or one each for the depth, the height and the width.
+    groups, bias, padding_mode, device, dtype
         The same as for `Conv2d`.
 
     Attributes
     ----------
     weight
-        A tensor of shape (out_channels, in_channels / groups, kD, kH, kW), drawn as
-        that of `Conv2d`.
+        The filters, of shape (out_channels, in_channels / groups, kD, kH, kW).  The
+        initial values have the same distribution as those of `Conv2d`.
     bias
-        A tensor of shape (out_channels,); None without.
+        The bias, of shape (out_channels,).  None if `bias` is False.
 
     Raises
     ------
     ArgumentError
-        If an argument is not in its range.
+        If an argument is out of range.
 
     Examples
     --------

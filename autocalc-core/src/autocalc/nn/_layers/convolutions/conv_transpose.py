@@ -83,7 +83,16 @@ class _ConvTranspose(ConvBase):
 
 
 class ConvTranspose1d(_ConvTranspose):
-    """Transposed convolution of signals (N, in_channels, L); see `ConvTranspose2d`.
+    """Transposed convolution of signals of shape (N, in_channels, L).
+
+    All sizes are single integers.
+
+    Parameters
+    ----------
+    in_channels, out_channels, kernel_size, stride, padding, output_padding, groups
+        The same as for `ConvTranspose2d`.
+    bias, dilation, padding_mode, device, dtype
+        The same as for `ConvTranspose2d`.
 
     Examples
     --------
@@ -97,37 +106,41 @@ class ConvTranspose1d(_ConvTranspose):
 
 
 class ConvTranspose2d(_ConvTranspose):
-    """Transposed convolution of images: the layer that makes them larger.
+    """Transposed convolution of images of shape (N, in_channels, H, W).
 
-    The formula is that of `functional.conv_transpose2d`.
+    With a stride above 1, the output is larger than the input.  The formula is the one
+    of `functional.conv_transpose2d`.
 
     Parameters
     ----------
     in_channels, out_channels
-        The number of channels of the input and of the output.
+        The numbers of channels of the input and of the output.
     kernel_size, stride, padding, output_padding, dilation
-        One number, or one for height and one for width.
+        One integer, or one for the height and one for the width.
     groups
-        The number of groups of channels.
+        The number of groups into which the channels are divided.
     bias
-        True to add a number to each output channel.
+        True to add a learned bias to each output channel.
     padding_mode
-        The only mode is ``"zeros"``.
-    dtype
-        The dtype of the parameters; None is the default dtype.
+        ``"zeros"``; there is no other mode.
+    device, dtype
+        The device and the floating-point dtype of the parameters.  None means the
+        default device and the default dtype.
 
     Attributes
     ----------
     weight
-        (in_channels, out_channels / groups, kH, kW), drawn evenly from -k to k, k = 1 /
-        sqrt(out_channels / groups * kH * kW).
+        The filters, of shape (in_channels, out_channels / groups, kH, kW).  The initial
+        values are uniform on [-k, k], where k = 1 / sqrt(out_channels / groups * kH *
+        kW).
     bias
-        A tensor of shape (out_channels,), drawn likewise; None without.
+        The bias, of shape (out_channels,), with initial values from the same
+        distribution. None if `bias` is False.
 
     Raises
     ------
     ArgumentError
-        If an argument is not in its range, or an output size cannot be reached.
+        If an argument is out of range, or if no input gives the requested output size.
 
     Examples
     --------
@@ -143,9 +156,16 @@ class ConvTranspose2d(_ConvTranspose):
 
 
 class ConvTranspose3d(_ConvTranspose):
-    """Transposed convolution of volumes (N, in_channels, D, H, W).
+    """Transposed convolution of volumes of shape (N, in_channels, D, H, W).
 
-    As `ConvTranspose2d`, with three dimensions of positions.
+    It is `ConvTranspose2d` with three spatial dimensions.
+
+    Parameters
+    ----------
+    in_channels, out_channels, kernel_size, stride, padding, output_padding, groups
+        The same as for `ConvTranspose2d`.
+    bias, dilation, padding_mode, device, dtype
+        The same as for `ConvTranspose2d`.
 
     Examples
     --------

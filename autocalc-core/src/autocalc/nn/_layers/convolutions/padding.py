@@ -50,7 +50,7 @@ class _Pad(Module):
         return functional.pad(input, self.padding, self.mode)
 
     def extra_repr(self) -> str:
-        """Name the padding."""
+        """Return the padding as text for `repr`."""
         return f"{self.padding}"
 
 
@@ -75,7 +75,7 @@ class _ConstantPad(_Pad):
         return functional.pad(input, self.padding, "constant", self.value)
 
     def extra_repr(self) -> str:
-        """Name padding and value."""
+        """Return the padding and value as text for `repr`."""
         return f"padding={self.padding}, value={self.value}"
 
 
@@ -93,12 +93,19 @@ class _ZeroPad(_ConstantPad):
         super().__init__(padding, 0.0)
 
     def extra_repr(self) -> str:
-        """Name the padding."""
+        """Return the padding as text for `repr`."""
         return f"{self.padding}"
 
 
 class ConstantPad1d(_ConstantPad):
-    """Pads the last dimension with one value.
+    """Pads the last dimension with a constant value.
+
+    Parameters
+    ----------
+    padding
+        The numbers of elements (before, after), or one integer for both.
+    value
+        The value of the padding.
 
     Examples
     --------
@@ -111,7 +118,15 @@ class ConstantPad1d(_ConstantPad):
 
 
 class ConstantPad2d(_ConstantPad):
-    """Pads the last two dimensions with one value.
+    """Pads the last two dimensions with a constant value.
+
+    Parameters
+    ----------
+    padding
+        The numbers of elements (left, right, top, bottom), or one integer for all of
+        them.
+    value
+        The value of the padding.
 
     Examples
     --------
@@ -125,7 +140,15 @@ class ConstantPad2d(_ConstantPad):
 
 
 class ConstantPad3d(_ConstantPad):
-    """Pads the last three dimensions with one value.
+    """Pads the last three dimensions with a constant value.
+
+    Parameters
+    ----------
+    padding
+        The numbers of elements (left, right, top, bottom, front, back), or one integer
+        for all of them.
+    value
+        The value of the padding.
 
     Examples
     --------
@@ -140,7 +163,12 @@ class ConstantPad3d(_ConstantPad):
 
 
 class ZeroPad1d(_ZeroPad):
-    """A border of 0 around the last dimension.
+    """Pads the last dimension with zeros.
+
+    Parameters
+    ----------
+    padding
+        The numbers of elements (before, after), or one integer for both.
 
     Examples
     --------
@@ -153,7 +181,13 @@ class ZeroPad1d(_ZeroPad):
 
 
 class ZeroPad2d(_ZeroPad):
-    """A border of 0 around the last two dimensions.
+    """Pads the last two dimensions with zeros.
+
+    Parameters
+    ----------
+    padding
+        The numbers of elements (left, right, top, bottom), or one integer for all of
+        them.
 
     Examples
     --------
@@ -167,7 +201,13 @@ class ZeroPad2d(_ZeroPad):
 
 
 class ZeroPad3d(_ZeroPad):
-    """A border of 0 around the last three dimensions.
+    """Pads the last three dimensions with zeros.
+
+    Parameters
+    ----------
+    padding
+        The numbers of elements (left, right, top, bottom, front, back), or one integer
+        for all of them.
 
     Examples
     --------
@@ -182,7 +222,15 @@ class ZeroPad3d(_ZeroPad):
 
 
 class ReflectionPad1d(_Pad):
-    """The values within, mirrored around the last dimension.
+    """Pads the last dimension with the mirror image of the input.
+
+    The element at the border is not repeated.
+
+    Parameters
+    ----------
+    padding
+        The numbers of elements (before, after), or one integer for both.  They are
+        smaller than the size of the dimension.
 
     Examples
     --------
@@ -196,7 +244,15 @@ class ReflectionPad1d(_Pad):
 
 
 class ReflectionPad2d(_Pad):
-    """The values within, mirrored around the last two dimensions.
+    """Pads the last two dimensions with the mirror image of the input.
+
+    The elements at the border are not repeated.
+
+    Parameters
+    ----------
+    padding
+        The numbers of elements (left, right, top, bottom), or one integer for all of
+        them. They are smaller than the sizes of the dimensions.
 
     Examples
     --------
@@ -212,7 +268,15 @@ class ReflectionPad2d(_Pad):
 
 
 class ReflectionPad3d(_Pad):
-    """The values within, mirrored around the last three dimensions.
+    """Pads the last three dimensions with the mirror image of the input.
+
+    The elements at the border are not repeated.
+
+    Parameters
+    ----------
+    padding
+        The numbers of elements (left, right, top, bottom, front, back), or one integer
+        for all of them.  They are smaller than the sizes of the dimensions.
 
     Examples
     --------
@@ -231,7 +295,12 @@ class ReflectionPad3d(_Pad):
 
 
 class ReplicationPad1d(_Pad):
-    """The outermost elements, repeated around the last dimension.
+    """Pads the last dimension with copies of the elements at its border.
+
+    Parameters
+    ----------
+    padding
+        The numbers of elements (before, after), or one integer for both.
 
     Examples
     --------
@@ -245,7 +314,13 @@ class ReplicationPad1d(_Pad):
 
 
 class ReplicationPad2d(_Pad):
-    """The outermost elements, repeated around the last two dimensions.
+    """Pads the last two dimensions with copies of the elements at their borders.
+
+    Parameters
+    ----------
+    padding
+        The numbers of elements (left, right, top, bottom), or one integer for all of
+        them.
 
     Examples
     --------
@@ -261,7 +336,13 @@ class ReplicationPad2d(_Pad):
 
 
 class ReplicationPad3d(_Pad):
-    """The outermost elements, repeated around the last three dimensions.
+    """Pads the last three dimensions with copies of the elements at their borders.
+
+    Parameters
+    ----------
+    padding
+        The numbers of elements (left, right, top, bottom, front, back), or one integer
+        for all of them.
 
     Examples
     --------
@@ -280,7 +361,12 @@ class ReplicationPad3d(_Pad):
 
 
 class CircularPad1d(_Pad):
-    """Pads the last dimension with the values at its other end.
+    """Pads the last dimension with the values of its opposite end.
+
+    Parameters
+    ----------
+    padding
+        The numbers of elements (before, after), or one integer for both.
 
     Examples
     --------
@@ -294,7 +380,13 @@ class CircularPad1d(_Pad):
 
 
 class CircularPad2d(_Pad):
-    """Pads the last two dimensions with the values at their other ends.
+    """Pads the last two dimensions with the values of their opposite ends.
+
+    Parameters
+    ----------
+    padding
+        The numbers of elements (left, right, top, bottom), or one integer for all of
+        them.
 
     Examples
     --------
@@ -310,7 +402,13 @@ class CircularPad2d(_Pad):
 
 
 class CircularPad3d(_Pad):
-    """Pads the last three dimensions with the values at their other ends.
+    """Pads the last three dimensions with the values of their opposite ends.
+
+    Parameters
+    ----------
+    padding
+        The numbers of elements (left, right, top, bottom, front, back), or one integer
+        for all of them.
 
     Examples
     --------

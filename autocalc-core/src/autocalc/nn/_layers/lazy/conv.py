@@ -81,7 +81,14 @@ class _LazyConv(_LazyConvBase, _Conv):
 
 
 class LazyConv1d(_LazyConv, Conv1d):
-    """A `Conv1d` that takes `in_channels` from the first example; see `LazyConv2d`.
+    """A `Conv1d` that sets `in_channels` at the first call, from the input.
+
+    Parameters
+    ----------
+    out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode
+        The same as for `LazyConv2d`.
+    device, dtype
+        The same as for `LazyConv2d`.
 
     Examples
     --------
@@ -94,19 +101,20 @@ class LazyConv1d(_LazyConv, Conv1d):
 
 
 class LazyConv2d(_LazyConv, Conv2d):
-    """A `Conv2d` that takes `in_channels` from the first example.
+    """A `Conv2d` that sets `in_channels` at the first call, from the input.
 
     Parameters
     ----------
     out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode
         The same as for `Conv2d`.
-    dtype
-        The dtype of the parameters; None is the default dtype.
+    device, dtype
+        The device and the floating-point dtype of the parameters.  None means the
+        default device and the default dtype.
 
     Attributes
     ----------
     weight, bias
-        Each an `UninitializedParameter` until the first call.
+        An `UninitializedParameter` until the first call, then a `Parameter`.
 
     Examples
     --------
@@ -122,7 +130,14 @@ class LazyConv2d(_LazyConv, Conv2d):
 
 
 class LazyConv3d(_LazyConv, Conv3d):
-    """A `Conv3d` that takes `in_channels` from the first example; see `LazyConv2d`.
+    """A `Conv3d` that sets `in_channels` at the first call, from the input.
+
+    Parameters
+    ----------
+    out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode
+        The same as for `LazyConv2d`.
+    device, dtype
+        The same as for `LazyConv2d`.
 
     Examples
     --------
@@ -157,9 +172,14 @@ class _LazyConvTranspose(_LazyConvBase, _ConvTranspose):
 
 
 class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
-    """A `ConvTranspose1d` that takes `in_channels` from the first example.
+    """A `ConvTranspose1d` that sets `in_channels` at the first call, from the input.
 
-    See `LazyConvTranspose2d`.
+    Parameters
+    ----------
+    out_channels, kernel_size, stride, padding, output_padding, groups, bias
+        The same as for `LazyConvTranspose2d`.
+    dilation, padding_mode, device, dtype
+        The same as for `LazyConvTranspose2d`.
 
     Examples
     --------
@@ -172,21 +192,22 @@ class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
 
 
 class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
-    """A `ConvTranspose2d` that takes `in_channels` from the first example.
+    """A `ConvTranspose2d` that sets `in_channels` at the first call, from the input.
 
     Parameters
     ----------
     out_channels, kernel_size, stride, padding, output_padding, groups, bias, dilation
         The same as for `ConvTranspose2d`.
     padding_mode
-        The only mode is ``"zeros"``.
-    dtype
-        The dtype of the parameters; None is the default dtype.
+        ``"zeros"``; there is no other mode.
+    device, dtype
+        The device and the floating-point dtype of the parameters.  None means the
+        default device and the default dtype.
 
     Attributes
     ----------
     weight, bias
-        Each an `UninitializedParameter` until the first call.
+        An `UninitializedParameter` until the first call, then a `Parameter`.
 
     Examples
     --------
@@ -202,9 +223,14 @@ class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
 
 
 class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
-    """A `ConvTranspose3d` that takes `in_channels` from the first example.
+    """A `ConvTranspose3d` that sets `in_channels` at the first call, from the input.
 
-    See `LazyConvTranspose2d`.
+    Parameters
+    ----------
+    out_channels, kernel_size, stride, padding, output_padding, groups, bias
+        The same as for `LazyConvTranspose2d`.
+    dilation, padding_mode, device, dtype
+        The same as for `LazyConvTranspose2d`.
 
     Examples
     --------

@@ -81,17 +81,17 @@ class _Lazy(Module):
 
 
 class LazyLinear(_Lazy, Linear):
-    """A `Linear` that takes `in_features` from the first example.
+    """A `Linear` layer that sets `in_features` at the first call, from the input.
 
     Parameters
     ----------
-    out_features, bias, dtype
+    out_features, bias, device, dtype
         The same as for `Linear`.
 
     Attributes
     ----------
     weight, bias
-        Each an `UninitializedParameter` until the first call.
+        An `UninitializedParameter` until the first call, then a `Parameter`.
 
     Examples
     --------

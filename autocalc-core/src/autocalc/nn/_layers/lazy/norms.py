@@ -80,11 +80,11 @@ class _LazyInstanceNorm(_LazyNorm, _InstanceNorm):
 
 
 class LazyBatchNorm1d(_LazyBatchNorm, BatchNorm1d):
-    """A `BatchNorm1d` that takes `num_features` from the first batch.
+    """A `BatchNorm1d` that sets `num_features` at the first call, from the input.
 
     Parameters
     ----------
-    eps, momentum, affine, track_running_stats, bias, dtype
+    eps, momentum, affine, track_running_stats, bias, device, dtype
         The same as for `BatchNorm1d`.
 
     Examples
@@ -99,11 +99,11 @@ class LazyBatchNorm1d(_LazyBatchNorm, BatchNorm1d):
 
 
 class LazyBatchNorm2d(_LazyBatchNorm, BatchNorm2d):
-    """A `BatchNorm2d` that takes `num_features` from the first batch.
+    """A `BatchNorm2d` that sets `num_features` at the first call, from the input.
 
     Parameters
     ----------
-    eps, momentum, affine, track_running_stats, bias, dtype
+    eps, momentum, affine, track_running_stats, bias, device, dtype
         The same as for `BatchNorm2d`.
 
     Examples
@@ -117,11 +117,11 @@ class LazyBatchNorm2d(_LazyBatchNorm, BatchNorm2d):
 
 
 class LazyBatchNorm3d(_LazyBatchNorm, BatchNorm3d):
-    """A `BatchNorm3d` that takes `num_features` from the first batch.
+    """A `BatchNorm3d` that sets `num_features` at the first call, from the input.
 
     Parameters
     ----------
-    eps, momentum, affine, track_running_stats, bias, dtype
+    eps, momentum, affine, track_running_stats, bias, device, dtype
         The same as for `BatchNorm3d`.
 
     Examples
@@ -135,19 +135,19 @@ class LazyBatchNorm3d(_LazyBatchNorm, BatchNorm3d):
 
 
 class LazyInstanceNorm1d(_LazyInstanceNorm, InstanceNorm1d):
-    """An `InstanceNorm1d` that takes `num_features` from the first example.
+    """An `InstanceNorm1d` that sets `num_features` at the first call, from the input.
 
-    By default it has parameters and running statistics, as PyTorch's.
+    As in PyTorch, it has a weight, a bias and running statistics by default.
 
     Parameters
     ----------
-    eps, momentum, affine, track_running_stats, bias, dtype
+    eps, momentum, affine, track_running_stats, bias, device, dtype
         The same as for `InstanceNorm1d`.
 
     Raises
     ------
     ShapeError
-        If the first example is not (N, C, L) or (C, L).
+        If the first input does not have the shape (N, C, L) or (C, L).
 
     Examples
     --------
@@ -161,19 +161,19 @@ class LazyInstanceNorm1d(_LazyInstanceNorm, InstanceNorm1d):
 
 
 class LazyInstanceNorm2d(_LazyInstanceNorm, InstanceNorm2d):
-    """An `InstanceNorm2d` that takes `num_features` from the first example.
+    """An `InstanceNorm2d` that sets `num_features` at the first call, from the input.
 
-    By default it has parameters and running statistics, as PyTorch's.
+    As in PyTorch, it has a weight, a bias and running statistics by default.
 
     Parameters
     ----------
-    eps, momentum, affine, track_running_stats, bias, dtype
+    eps, momentum, affine, track_running_stats, bias, device, dtype
         The same as for `InstanceNorm2d`.
 
     Raises
     ------
     ShapeError
-        If the first example is not (N, C, H, W) or (C, H, W).
+        If the first input does not have the shape (N, C, H, W) or (C, H, W).
 
     Examples
     --------
@@ -187,19 +187,19 @@ class LazyInstanceNorm2d(_LazyInstanceNorm, InstanceNorm2d):
 
 
 class LazyInstanceNorm3d(_LazyInstanceNorm, InstanceNorm3d):
-    """An `InstanceNorm3d` that takes `num_features` from the first example.
+    """An `InstanceNorm3d` that sets `num_features` at the first call, from the input.
 
-    By default it has parameters and running statistics, as PyTorch's.
+    As in PyTorch, it has a weight, a bias and running statistics by default.
 
     Parameters
     ----------
-    eps, momentum, affine, track_running_stats, bias, dtype
+    eps, momentum, affine, track_running_stats, bias, device, dtype
         The same as for `InstanceNorm3d`.
 
     Raises
     ------
     ShapeError
-        If the first example is not (N, C, D, H, W) or (C, D, H, W).
+        If the first input does not have the shape (N, C, D, H, W) or (C, D, H, W).
 
     Examples
     --------

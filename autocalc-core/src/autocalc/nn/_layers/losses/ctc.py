@@ -13,18 +13,22 @@ from autocalc.nn._layers.losses.loss import _Loss
 
 
 class CTCLoss(_Loss):
-    """-log of the probability of texts over all their alignments.
+    """Connectionist temporal classification loss, for texts without an alignment.
 
-    See `functional.ctc_loss`.
+    It is -log of the sum of the probabilities of all alignments of the text.
+    `functional.ctc_loss` has the formula.
+
+    Graves et al.: Connectionist temporal classification (ICML 2006).
 
     Parameters
     ----------
     blank
-        The class of the blank.
+        The index of the blank class.
     reduction
-        ``"mean"``, ``"sum"`` or ``"none"``.
+        The reduction of the losses of all elements: ``"mean"``, ``"sum"`` or
+        ``"none"``.
     zero_infinity
-        True to return 0 instead of infinity for a text without an alignment.
+        True to return 0 instead of infinity for a text that has no alignment.
 
     Examples
     --------
@@ -51,7 +55,10 @@ class CTCLoss(_Loss):
         input_lengths: Any,
         target_lengths: Any,
     ) -> Tensor:
-        """Return the loss of log-probabilities [T, N, C] and texts."""
+        """Return the loss of log-probabilities (T, N, C) and target texts.
+
+        The arguments are those of `functional.ctc_loss`.
+        """
         return functional.ctc_loss(
             log_probs,
             targets,

@@ -10,20 +10,25 @@ from autocalc.nn._layers.losses.loss import _Loss
 
 
 class PoissonNLLLoss(_Loss):
-    """exp(x) - t x, of logarithms x of rates and counts t.
+    """Negative log-likelihood of a Poisson distribution: exp(x) - t x.
+
+    x is the logarithm of the expected count, and t is the count.  Input and target have
+    the same shape.
 
     Parameters
     ----------
     log_input
-        True if `input` is a logarithm; otherwise the loss is x - t log(x + eps).
+        True if the input is the logarithm of the expected count.  If False, the input
+        is the expected count, and the loss is x - t log(x + eps).
     full
-        True to add log(t!), by Stirling's formula.
+        True to add Stirling's approximation of log(t!) where t > 1.
     size_average, reduce
-        Deprecated: use `reduction`.
+        Deprecated; use `reduction` instead.
     eps
-        The constant eps of the formula.
+        The constant eps of the formula, which avoids log(0).
     reduction
-        ``"mean"``, ``"sum"`` or ``"none"``.
+        The reduction of the losses of all elements: ``"mean"``, ``"sum"`` or
+        ``"none"``.
 
     Examples
     --------
@@ -49,7 +54,7 @@ class PoissonNLLLoss(_Loss):
         self.eps = eps
 
     def forward(self, log_input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss."""
+        """Return the loss of the inputs x and of the counts t."""
         return functional.poisson_nll_loss(
             log_input,
             target,
@@ -61,16 +66,19 @@ class PoissonNLLLoss(_Loss):
 
 
 class GaussianNLLLoss(_Loss):
-    """(log(v) + (x - t)^2 / v) / 2, v = max(var, eps).
+    """Negative log-likelihood of a normal distribution: (log(v) + (x - t)^2 / v) / 2.
+
+    x is the expected value, t is the target, and v = max(var, eps) is the variance.
 
     Parameters
     ----------
     full
         True to add the constant log(2 pi) / 2.
     eps
-        The smallest variance.
+        The smallest variance; it limits `var` from below.
     reduction
-        ``"mean"``, ``"sum"`` or ``"none"``.
+        The reduction of the losses of all elements: ``"mean"``, ``"sum"`` or
+        ``"none"``.
 
     Examples
     --------
@@ -89,7 +97,7 @@ class GaussianNLLLoss(_Loss):
         self.eps = eps
 
     def forward(self, input: Tensor, target: Tensor, var: Tensor | float) -> Tensor:
-        """Return the loss of expected values, measured values and variances."""
+        """Return the loss of expected values, targets and variances."""
         return functional.gaussian_nll_loss(
             input, target, var, self.full, self.eps, self.reduction
         )

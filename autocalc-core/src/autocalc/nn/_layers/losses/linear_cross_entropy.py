@@ -19,32 +19,37 @@ from autocalc.nn._layers.losses.loss import _WeightedLoss
 
 
 class LinearCrossEntropyLoss(_WeightedLoss):
-    """The cross-entropy of a linear layer's outputs, which belongs to the loss.
+    """A linear layer and the cross-entropy of its outputs, as one loss.
+
+    The batch can be cut into chunks of rows, so that the logits of all rows are never
+    in memory at the same time.
 
     Parameters
     ----------
     in_features, num_classes
-        F and C of the layer.
+        The number of features F of the input and the number of classes C.
     out_features
-        d1, ..., for losses at several positions.
+        Sizes d1, ... for losses at several positions.  By default there is one
+        position.
     bias
-        True to give the layer a bias.
-    dtype
-        The dtype of the parameters; None is the default dtype.
+        True to add a bias to the linear layer.
+    device, dtype
+        The device and the floating-point dtype of the parameters.  None means the
+        default device and the default dtype.
     reduction, weight, ignore_index, label_smoothing, options
         The same as for `functional.linear_cross_entropy`.
 
     Attributes
     ----------
     linear
-        The layer, of C * d1 * ... outputs.
+        The linear layer, with C * d1 * ... outputs.
 
     Raises
     ------
     ArgumentError
         If an argument is out of range.
     ShapeError
-        If `weight` is not (num_classes,).
+        If the shape of `weight` is not (num_classes,).
 
     Examples
     --------
@@ -98,7 +103,10 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         self.options = options
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss of inputs (N, F) or (F,), and labels or probabilities."""
+        """Return the loss of inputs of shape (N, F) or (F,) and targets.
+
+        The targets are those of `functional.linear_cross_entropy`.
+        """
         rows = self.num_classes, *self.out_features
         bias = self.linear.bias
         return functional.linear_cross_entropy(
@@ -114,7 +122,7 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         )
 
     def extra_repr(self) -> str:
-        """Name sizes and settings."""
+        """Return the sizes and the settings as text for `repr`."""
         return (
             f"in_features={self.linear.in_features}, num_classes={self.num_classes}, "
             f"out_features={self.out_features}, bias={self.linear.bias is not None}, "

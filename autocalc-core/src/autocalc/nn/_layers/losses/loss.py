@@ -16,9 +16,10 @@ class _Loss(Module):
     Parameters
     ----------
     size_average, reduce
-        Deprecated: use `reduction`.
+        Deprecated; use `reduction` instead.
     reduction
-        ``"mean"``, ``"sum"`` or ``"none"``.
+        The reduction of the losses of all elements: ``"mean"``, ``"sum"`` or
+        ``"none"``.
     """
 
     #: Reductions that a loss has in addition to the usual three.
@@ -69,20 +70,29 @@ class _LossOfLabels(_WeightedLoss):
 
 
 class CrossEntropyLoss(_LossOfLabels):
-    """-sum_c q_c log(softmax(x)_c), of logits and labels, or a distribution q.
+    """Cross-entropy of logits and of class labels or class probabilities.
+
+    With logits x and target probabilities q, the loss of a row is::
+
+        -sum_c weight_c * q_c * log(softmax(x)_c)
+
+    A class label y means q_y = 1 and q_c = 0 for all other classes.  The logits have
+    the shape (C,), (N, C) or (N, C, d1, ...).
 
     Parameters
     ----------
     weight
-        A factor for each class, (C,).
+        A factor for each class, of shape (C,).  None means 1.
     ignore_index
-        The label of rows that are left out.
+        The class label of rows that are ignored.
     size_average, reduce
-        Deprecated: use `reduction`.
+        Deprecated; use `reduction` instead.
     reduction
-        ``"mean"`` (weighted), ``"sum"`` or ``"none"``.
+        ``"mean"``, ``"sum"`` or ``"none"``.  The mean of losses with labels is weighted
+        by `weight`.
     label_smoothing
-        The share of the target that is spread over all classes.
+        The share of the target that is distributed evenly over all classes, from 0 to
+        1.
 
     Examples
     --------
@@ -105,7 +115,11 @@ class CrossEntropyLoss(_LossOfLabels):
         self.label_smoothing = label_smoothing
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss of logits (N, C, ...) and labels (N, ...), or q."""
+        """Return the loss of logits (N, C, ...) and of labels or probabilities.
+
+        Labels have the shape (N, ...) and dtype int64 or uint8.  Probabilities have the
+        shape of the logits.
+        """
         return functional.cross_entropy(
             input,
             target,
@@ -117,18 +131,20 @@ class CrossEntropyLoss(_LossOfLabels):
 
 
 class NLLLoss(_LossOfLabels):
-    """-weight[label] * x[label], of log-probabilities and class labels.
+    """Negative log-likelihood: -weight[y] * x[y].
+
+    x are log-probabilities, one for each class, and y is the class label.
 
     Parameters
     ----------
     weight
-        A factor for each class, (C,).
+        A factor for each class, of shape (C,).  None means 1.
     ignore_index
-        The label of rows that are left out.
+        The class label of rows that are ignored.
     size_average, reduce
-        Deprecated: use `reduction`.
+        Deprecated; use `reduction` instead.
     reduction
-        ``"mean"`` (weighted), ``"sum"`` or ``"none"``.
+        ``"mean"``, ``"sum"`` or ``"none"``.  The mean is weighted by `weight`.
 
     Examples
     --------
@@ -150,16 +166,20 @@ class NLLLoss(_LossOfLabels):
 
 
 class BCELoss(_WeightedLoss):
-    """-(t log(p) + (1 - t) log(1 - p)), of probabilities p and targets t.
+    """Binary cross-entropy: -(t log(p) + (1 - t) log(1 - p)).
+
+    p is the predicted probability, and t is the target, from 0 to 1.  Both have the
+    same shape.
 
     Parameters
     ----------
     weight
-        A factor for each element, broadcast.
+        A factor for each element; it is broadcast to the shape of the input.
     size_average, reduce
-        Deprecated: use `reduction`.
+        Deprecated; use `reduction` instead.
     reduction
-        ``"mean"``, ``"sum"`` or ``"none"``.
+        The reduction of the losses of all elements: ``"mean"``, ``"sum"`` or
+        ``"none"``.
 
     Examples
     --------
@@ -170,25 +190,30 @@ class BCELoss(_WeightedLoss):
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss."""
+        """Return the loss of probabilities and targets of the same shape."""
         return functional.binary_cross_entropy(
             input, target, self.weight, reduction=self.reduction
         )
 
 
 class BCEWithLogitsLoss(_WeightedLoss):
-    """-(w t log(s) + (1 - t) log(1 - s)), s = sigmoid(x), w = pos_weight.
+    """Binary cross-entropy of logits: -(w t log(s) + (1 - t) log(1 - s)).
+
+    s = sigmoid(x), where x is the logit.  t is the target, from 0 to 1, and w is
+    `pos_weight`.  Input and target have the same shape.  The result does not overflow
+    for large logits.
 
     Parameters
     ----------
     weight
-        A factor for each element, broadcast.
+        A factor for each element; it is broadcast to the shape of the input.
     size_average, reduce
-        Deprecated: use `reduction`.
+        Deprecated; use `reduction` instead.
     reduction
-        ``"mean"``, ``"sum"`` or ``"none"``.
+        The reduction of the losses of all elements: ``"mean"``, ``"sum"`` or
+        ``"none"``.
     pos_weight
-        A factor for the positive class, broadcast.
+        The factor w of positive targets; it is broadcast to the shape of the input.
 
     Examples
     --------
@@ -213,7 +238,7 @@ class BCEWithLogitsLoss(_WeightedLoss):
         self.register_buffer("pos_weight", pos_weight)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss."""
+        """Return the loss of logits and targets of the same shape."""
         return functional.binary_cross_entropy_with_logits(
             input,
             target,
@@ -224,16 +249,21 @@ class BCEWithLogitsLoss(_WeightedLoss):
 
 
 class KLDivLoss(_Loss):
-    """t (log(t) - x), of log-probabilities x and probabilities t.
+    """Kullback-Leibler divergence: t (log(t) - x).
+
+    x is the logarithm of the predicted probability, and t is the target probability.
+    Both have the same shape.
 
     Parameters
     ----------
     size_average, reduce
-        Deprecated: use `reduction`.
+        Deprecated; use `reduction` instead.
     reduction
-        ``"batchmean"``, the divergence itself; ``"mean"``, ``"sum"`` or ``"none"``.
+        ``"batchmean"`` divides the sum by the size of the first dimension; this is the
+        divergence itself.  ``"mean"`` divides it by the number of elements.  The other
+        choices are ``"sum"`` and ``"none"``.
     log_target
-        True if the target is log(t).
+        True if the target holds log(t) instead of t.
 
     Examples
     --------
@@ -259,7 +289,7 @@ class KLDivLoss(_Loss):
         self.log_target = log_target
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss."""
+        """Return the loss of log-probabilities and targets of the same shape."""
         return functional.kl_div(
             input, target, reduction=self.reduction, log_target=self.log_target
         )

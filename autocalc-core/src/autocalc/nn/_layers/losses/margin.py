@@ -14,16 +14,19 @@ from autocalc.nn._layers.losses.regression import PairwiseDistance
 
 
 class MarginRankingLoss(_Loss):
-    """max(-t (x1 - x2) + margin, 0).
+    """Ranking loss of two scores: max(-t (x1 - x2) + margin, 0).
+
+    The target t is 1 if x1 should be larger than x2, and -1 if x2 should be larger.
 
     Parameters
     ----------
     margin
         The constant margin of the formula.
     size_average, reduce
-        Deprecated: use `reduction`.
+        Deprecated; use `reduction` instead.
     reduction
-        ``"mean"``, ``"sum"`` or ``"none"``.
+        The reduction of the losses of all elements: ``"mean"``, ``"sum"`` or
+        ``"none"``.
 
     Examples
     --------
@@ -44,23 +47,24 @@ class MarginRankingLoss(_Loss):
         self.margin = margin
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
-        """Return the loss of two scores and targets of 1 and -1."""
+        """Return the loss of two scores and of targets that are 1 or -1."""
         return functional.margin_ranking_loss(
             input1, input2, target, self.margin, reduction=self.reduction
         )
 
 
 class HingeEmbeddingLoss(_Loss):
-    """x where the target is 1, max(margin - x, 0) where it is -1.
+    """Hinge loss of a distance x: x for target 1, max(margin - x, 0) for target -1.
 
     Parameters
     ----------
     margin
         The constant margin of the formula.
     size_average, reduce
-        Deprecated: use `reduction`.
+        Deprecated; use `reduction` instead.
     reduction
-        ``"mean"``, ``"sum"`` or ``"none"``.
+        The reduction of the losses of all elements: ``"mean"``, ``"sum"`` or
+        ``"none"``.
 
     Examples
     --------
@@ -81,21 +85,22 @@ class HingeEmbeddingLoss(_Loss):
         self.margin = margin
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss of distances and targets of 1 and -1."""
+        """Return the loss of distances and of targets that are 1 or -1."""
         return functional.hinge_embedding_loss(
             input, target, self.margin, reduction=self.reduction
         )
 
 
 class SoftMarginLoss(_Loss):
-    """log(1 + exp(-t x)).
+    """Logistic loss: log(1 + exp(-t x)), for a score x and a target t of 1 or -1.
 
     Parameters
     ----------
     size_average, reduce
-        Deprecated: use `reduction`.
+        Deprecated; use `reduction` instead.
     reduction
-        ``"mean"``, ``"sum"`` or ``"none"``.
+        The reduction of the losses of all elements: ``"mean"``, ``"sum"`` or
+        ``"none"``.
 
     Examples
     --------
@@ -106,19 +111,23 @@ class SoftMarginLoss(_Loss):
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss of scores and targets of 1 and -1."""
+        """Return the loss of scores and of targets that are 1 or -1."""
         return functional.soft_margin_loss(input, target, reduction=self.reduction)
 
 
 class MultiLabelMarginLoss(_Loss):
-    """sum_ij max(1 - (x_j - x_i), 0) / C: j the labels, i the other classes.
+    """Multi-label margin loss: sum_ij max(1 - (x_j - x_i), 0) / C.
+
+    j runs over the labels of an example, i over all other classes, and C is the number
+    of classes.
 
     Parameters
     ----------
     size_average, reduce
-        Deprecated: use `reduction`.
+        Deprecated; use `reduction` instead.
     reduction
-        ``"mean"``, ``"sum"`` or ``"none"``.
+        The reduction of the losses of all elements: ``"mean"``, ``"sum"`` or
+        ``"none"``.
 
     Examples
     --------
@@ -130,23 +139,29 @@ class MultiLabelMarginLoss(_Loss):
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss of scores (N, C) and labels (N, C) that end with -1."""
+        """Return the loss of scores (N, C) and labels (N, C) of dtype int64.
+
+        Each row of labels ends at its first -1.
+        """
         return functional.multilabel_margin_loss(
             input, target, reduction=self.reduction
         )
 
 
 class MultiLabelSoftMarginLoss(_WeightedLoss):
-    """The mean over classes of -(t log(s) + (1 - t) log(1 - s)), s = sigmoid(x).
+    """Mean over all classes of the binary cross-entropy of logits.
+
+    The loss of one class is -(t log(s) + (1 - t) log(1 - s)), where s = sigmoid(x).
 
     Parameters
     ----------
     weight
-        A factor for each class, (C,).
+        A factor for each class, of shape (C,).  None means 1.
     size_average, reduce
-        Deprecated: use `reduction`.
+        Deprecated; use `reduction` instead.
     reduction
-        ``"mean"``, ``"sum"`` or ``"none"``.
+        The reduction of the losses of all elements: ``"mean"``, ``"sum"`` or
+        ``"none"``.
 
     Examples
     --------
@@ -157,27 +172,31 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss of logits (N, C) and targets of 0 and 1."""
+        """Return the loss of logits (N, C) and of targets (N, C) that are 0 or 1."""
         return functional.multilabel_soft_margin_loss(
             input, target, self.weight, reduction=self.reduction
         )
 
 
 class MultiMarginLoss(_WeightedLoss):
-    """sum_j w_y max(margin - x_y + x_j, 0)^p / C over j other than the label y.
+    """Multi-class margin loss: sum_j w_y max(margin - x_y + x_j, 0)^p / C.
+
+    y is the class label, and j runs over all other classes.  C is the number of
+    classes.
 
     Parameters
     ----------
     p
-        1 or 2.
+        The exponent p: 1 or 2.
     margin
-        The margin by which the label's score should be larger.
+        The amount by which the score of the label should exceed all other scores.
     weight
-        w, a factor for each class, (C,).
+        The factors w, one for each class, of shape (C,).  None means 1.
     size_average, reduce
-        Deprecated: use `reduction`.
+        Deprecated; use `reduction` instead.
     reduction
-        ``"mean"``, ``"sum"`` or ``"none"``.
+        The reduction of the losses of all elements: ``"mean"``, ``"sum"`` or
+        ``"none"``.
 
     Examples
     --------
@@ -203,25 +222,29 @@ class MultiMarginLoss(_WeightedLoss):
         self.margin = margin
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss of scores (N, C) and labels (N,)."""
+        """Return the loss of scores (N, C) and labels (N,) of dtype int64."""
         return functional.multi_margin_loss(
             input, target, self.p, self.margin, self.weight, reduction=self.reduction
         )
 
 
 class TripletMarginWithDistanceLoss(_Loss):
-    """max(d(anchor, positive) - d(anchor, negative) + margin, 0), d as given.
+    """Triplet loss: max(d(anchor, positive) - d(anchor, negative) + margin, 0).
+
+    The distance d is a function of your choice.
 
     Parameters
     ----------
     distance_function
-        d, a function of two tensors; `PairwiseDistance()` without it.
+        The function d of two tensors.  None means `PairwiseDistance()`.
     margin
-        The constant margin of the formula, above 0.
+        The constant margin of the formula; above 0.
     swap
-        True to use d(positive, negative) where it is smaller.
+        True to use d(positive, negative) instead of d(anchor, negative) where it is
+        smaller.
     reduction
-        ``"mean"``, ``"sum"`` or ``"none"``.
+        The reduction of the losses of all elements: ``"mean"``, ``"sum"`` or
+        ``"none"``.
 
     Examples
     --------
@@ -250,7 +273,7 @@ class TripletMarginWithDistanceLoss(_Loss):
         self.swap = swap
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
-        """Return the loss of anchors, positives and negatives."""
+        """Return the loss of anchors, positives and negatives of the same shape."""
         return functional.triplet_margin_with_distance_loss(
             anchor,
             positive,

@@ -12,14 +12,15 @@ from autocalc.nn._module.module import Module
 
 
 class MSELoss(_Loss):
-    """(x - y)^2.
+    """Squared error: (x - t)^2, for an input x and a target t of the same shape.
 
     Parameters
     ----------
     size_average, reduce
-        Deprecated: use `reduction`.
+        Deprecated; use `reduction` instead.
     reduction
-        ``"mean"``, ``"sum"`` or ``"none"``.
+        The reduction of the losses of all elements: ``"mean"``, ``"sum"`` or
+        ``"none"``.
 
     Examples
     --------
@@ -30,19 +31,20 @@ class MSELoss(_Loss):
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss."""
+        """Return the loss of an input and a target of the same shape."""
         return functional.mse_loss(input, target, reduction=self.reduction)
 
 
 class L1Loss(_Loss):
-    """abs(x - y).
+    """Absolute error: abs(x - t), for an input x and a target t of the same shape.
 
     Parameters
     ----------
     size_average, reduce
-        Deprecated: use `reduction`.
+        Deprecated; use `reduction` instead.
     reduction
-        ``"mean"``, ``"sum"`` or ``"none"``.
+        The reduction of the losses of all elements: ``"mean"``, ``"sum"`` or
+        ``"none"``.
 
     Examples
     --------
@@ -53,21 +55,24 @@ class L1Loss(_Loss):
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss."""
+        """Return the loss of an input and a target of the same shape."""
         return functional.l1_loss(input, target, reduction=self.reduction)
 
 
 class SmoothL1Loss(_Loss):
-    """d^2 / (2 beta) where d = abs(x - y) < beta, else d - beta / 2.
+    """Smooth L1 loss: d^2 / (2 beta) if d < beta, otherwise d - beta / 2.
+
+    d = abs(x - t) is the absolute error of an input x and a target t of the same shape.
 
     Parameters
     ----------
     size_average, reduce
-        Deprecated: use `reduction`.
+        Deprecated; use `reduction` instead.
     reduction
-        ``"mean"``, ``"sum"`` or ``"none"``.
+        The reduction of the losses of all elements: ``"mean"``, ``"sum"`` or
+        ``"none"``.
     beta
-        The constant beta of the formula, 0 or more.
+        The error at which the loss changes from quadratic to linear; 0 or more.
 
     Examples
     --------
@@ -88,21 +93,24 @@ class SmoothL1Loss(_Loss):
         self.beta = beta
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss."""
+        """Return the loss of an input and a target of the same shape."""
         return functional.smooth_l1_loss(
             input, target, reduction=self.reduction, beta=self.beta
         )
 
 
 class HuberLoss(_Loss):
-    """d^2 / 2 where d = abs(x - y) <= delta, else delta (d - delta / 2).
+    """Huber loss: d^2 / 2 if d <= delta, otherwise delta (d - delta / 2).
+
+    d = abs(x - t) is the absolute error of an input x and a target t of the same shape.
 
     Parameters
     ----------
     reduction
-        ``"mean"``, ``"sum"`` or ``"none"``.
+        The reduction of the losses of all elements: ``"mean"``, ``"sum"`` or
+        ``"none"``.
     delta
-        The constant delta of the formula, above 0.
+        The error at which the loss changes from quadratic to linear; above 0.
 
     Examples
     --------
@@ -117,21 +125,24 @@ class HuberLoss(_Loss):
         self.delta = delta
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss."""
+        """Return the loss of an input and a target of the same shape."""
         return functional.huber_loss(input, target, self.reduction, self.delta)
 
 
 class CosineEmbeddingLoss(_Loss):
-    """1 - cos where the target is 1, max(cos - margin, 0) where it is -1.
+    """Cosine loss: 1 - cos for target 1, max(cos - margin, 0) for target -1.
+
+    cos is the cosine of the angle between the two vectors.
 
     Parameters
     ----------
     margin
         The constant margin of the formula.
     size_average, reduce
-        Deprecated: use `reduction`.
+        Deprecated; use `reduction` instead.
     reduction
-        ``"mean"``, ``"sum"`` or ``"none"``.
+        The reduction of the losses of all elements: ``"mean"``, ``"sum"`` or
+        ``"none"``.
 
     Examples
     --------
@@ -153,27 +164,32 @@ class CosineEmbeddingLoss(_Loss):
         self.margin = margin
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
-        """Return the loss of vectors (N, D), (N, D) and targets (N,)."""
+        """Return the loss of vectors (N, D) and (N, D) and of targets (N,)."""
         return functional.cosine_embedding_loss(
             input1, input2, target, self.margin, reduction=self.reduction
         )
 
 
 class TripletMarginLoss(_Loss):
-    """max(d(anchor, positive) - d(anchor, negative) + margin, 0).
+    """Triplet loss: max(d(anchor, positive) - d(anchor, negative) + margin, 0).
+
+    d is `functional.pairwise_distance`.
 
     Parameters
     ----------
     margin
-        The constant margin of the formula, above 0.
+        The constant margin of the formula; above 0.
     p, eps
-        The parameters of the distance: see `functional.pairwise_distance`.
+        The order p of the norm, and the constant eps that is added to the difference.
+        See `functional.pairwise_distance`.
     swap
-        True to use d(positive, negative) where it is smaller.
+        True to use d(positive, negative) instead of d(anchor, negative) where it is
+        smaller.
     size_average, reduce
-        Deprecated: use `reduction`.
+        Deprecated; use `reduction` instead.
     reduction
-        ``"mean"``, ``"sum"`` or ``"none"``.
+        The reduction of the losses of all elements: ``"mean"``, ``"sum"`` or
+        ``"none"``.
 
     Examples
     --------
@@ -204,7 +220,7 @@ class TripletMarginLoss(_Loss):
         self.swap = swap
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
-        """Return the loss of vectors (N, D)."""
+        """Return the loss of anchors, positives and negatives of shape (N, D)."""
         return functional.triplet_margin_loss(
             anchor,
             positive,
@@ -218,12 +234,13 @@ class TripletMarginLoss(_Loss):
 
 
 class CosineSimilarity(Module):
-    """``x1.x2 / (max(|x1|, eps) max(|x2|, eps))`` along `dim`.
+    """Cosine similarity: ``x1.x2 / (max(|x1|, eps) max(|x2|, eps))`` along `dim`.
 
     Parameters
     ----------
     dim, eps
-        The dimension of the vectors, and the constant eps of the formula.
+        The dimension of the vectors, and the constant eps of the formula.  eps avoids a
+        division by 0.
 
     Examples
     --------
@@ -239,17 +256,17 @@ class CosineSimilarity(Module):
         self.eps = eps
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
-        """Return the cosine of the angle between x1 and x2."""
+        """Return the cosine of the angle between x1 and x2; `dim` is removed."""
         return functional.cosine_similarity(x1, x2, self.dim, self.eps)
 
 
 class PairwiseDistance(Module):
-    """The p-norm of x1 - x2 + eps along the last dimension.
+    """Distance of two vectors: the p-norm of x1 - x2 + eps along the last dimension.
 
     Parameters
     ----------
     p, eps
-        The constants of the formula above.
+        The order p of the norm, and the constant eps of the formula.
     keepdim
         True to keep the last dimension, with size 1.
 
@@ -271,5 +288,5 @@ class PairwiseDistance(Module):
         self.keepdim = keepdim
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
-        """Return the distance."""
+        """Return the distances of x1 and x2, which are broadcast to one shape."""
         return functional.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)

@@ -12,7 +12,7 @@ from autocalc.nn._module.parameter import Parameter
 
 
 class Scaled(Module):
-    """A module that multiplies by a weight and adds a bias, where it has them."""
+    """The base of norms: a module with an optional weight and an optional bias."""
 
     weight: Parameter | None
     bias: Parameter | None
@@ -33,7 +33,7 @@ class Scaled(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Set the weight to 1 and the bias to 0."""
+        """Set the weight to 1 and the bias to 0, where they exist."""
         if self._parameters["weight"] is not None:
             _init.ones_(self._parameters["weight"])
         if self._parameters.get("bias") is not None:

@@ -99,7 +99,7 @@ class _ChannelNorm(Module):
             _init.zeros_(self.bias)
 
     def extra_repr(self) -> str:
-        """Name size and settings."""
+        """Return the size and settings as text for `repr`."""
         return (
             f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
             f"affine={self.affine}, bias={self.bias is not None}, "
@@ -195,7 +195,12 @@ class _BatchNorm(_ChannelNorm):
 
 
 class BatchNorm1d(_BatchNorm):
-    """Normalises each channel of a batch (N, C) or (N, C, L); see `BatchNorm2d`.
+    """Batch normalization of inputs of shape (N, C) or (N, C, L).
+
+    Parameters
+    ----------
+    num_features, eps, momentum, affine, track_running_stats, device, dtype, bias
+        The same as for `BatchNorm2d`.
 
     Examples
     --------
@@ -209,42 +214,55 @@ class BatchNorm1d(_BatchNorm):
 
 
 class BatchNorm2d(_BatchNorm):
-    """Normalises each channel of a batch of images (N, C, H, W).
+    """Batch normalization of images of shape (N, C, H, W).
 
-    (x - mean) / sqrt(var + eps) * weight + bias, in training with mean and variance of
-    the batch; after `eval` with the running ones, which training moves towards those of
-    each batch.  Ioffe, Szegedy: Batch normalization (ICML 2015).
+    Each channel is normalised::
+
+        y = (x - mean) / sqrt(var + eps) * weight + bias
+
+    In training, the mean and the variance are those of the batch over N, H and W.
+    After `eval`, they are the running mean and the running variance.  Each training
+    step updates the running values::
+
+        running = (1 - momentum) * running + momentum * batch
+
+    Ioffe, Szegedy: Batch normalization (ICML 2015).
 
     Parameters
     ----------
     num_features
         The number of channels, C.
     eps
-        The constant that is added to the variance, so that it is not 0.
+        A small constant that is added to the variance, to avoid a division by 0.
     momentum
-        The weight of a batch in the running statistics, from 0 to 1; None takes the
-        mean over all batches.
+        The weight of the current batch in the running statistics, from 0 to 1.  None
+        computes the mean over all batches instead.
     affine
-        True for a weight and a bias.
+        True for a learned weight and a learned bias.
     track_running_stats
-        True for running statistics; False always uses those of the batch.
-    dtype
-        The dtype of the parameters and statistics; None is the default dtype.
+        True to keep running statistics.  If False, the statistics of the batch are used
+        after `eval`, too.
+    device, dtype
+        The floating-point dtype of the parameters and of the statistics.  None means
+        the default dtype.
     bias
-        True for a bias in addition to the weight.
+        True for a bias in addition to the weight.  It has no effect if `affine` is
+        False.
 
     Attributes
     ----------
     weight, bias
-        The weight and bias, of shape (C,), initially ones and zeros; None if left out.
+        The weight, initially 1, and the bias, initially 0, each of shape (C,). None if
+        they are disabled.
     running_mean, running_var, num_batches_tracked
-        The running mean and variance, of shape (C,), initially zeros and ones, and a
-        count of batches; None if left out.
+        The running mean, initially 0, and the running variance, initially 1, each of
+        shape (C,), and the number of batches seen.  None without running statistics.
 
     Raises
     ------
     ShapeError
-        If the input has other dimensions, or one value in each channel in training.
+        If the input does not have four dimensions.  Also if, in training, a channel of
+        the batch has only one value.
 
     Examples
     --------
@@ -260,9 +278,12 @@ class BatchNorm2d(_BatchNorm):
 
 
 class BatchNorm3d(_BatchNorm):
-    """Normalises each channel of a batch of volumes (N, C, D, H, W).
+    """Batch normalization of volumes of shape (N, C, D, H, W).
 
-    As `BatchNorm2d`, with three dimensions of positions.
+    Parameters
+    ----------
+    num_features, eps, momentum, affine, track_running_stats, device, dtype, bias
+        The same as for `BatchNorm2d`.
 
     Examples
     --------
@@ -321,9 +342,12 @@ class _InstanceNorm(_ChannelNorm):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """Normalises each channel of each signal, (N, C, L) or (C, L).
+    """Instance normalization of signals of shape (N, C, L) or (C, L).
 
-    As `InstanceNorm2d`, with one dimension of positions.
+    Parameters
+    ----------
+    num_features, eps, momentum, affine, track_running_stats, device, dtype, bias
+        The same as for `InstanceNorm2d`.
 
     Examples
     --------
@@ -336,20 +360,24 @@ class InstanceNorm1d(_InstanceNorm):
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """Normalises each channel of each image, (N, C, H, W) or (C, H, W).
+    """Instance normalization of images of shape (N, C, H, W) or (C, H, W).
+
+    It normalises each channel of each image over H and W, with the formula of
+    `BatchNorm2d`.
 
     Ulyanov, Vedaldi, Lempitsky: Instance normalization (2016).
 
     Parameters
     ----------
-    num_features, eps, momentum, affine, track_running_stats, dtype, bias
-        The same as for `BatchNorm2d`. By default there are neither parameters nor
+    num_features, eps, momentum, affine, track_running_stats, device, dtype, bias
+        The same as for `BatchNorm2d`.  By default there are no parameters and no
         running statistics.
 
     Raises
     ------
     ShapeError
-        If the input has other dimensions or channels, or one position.
+        If the input has a wrong number of dimensions or of channels, or if each channel
+        has only one pixel.
 
     Examples
     --------
@@ -362,9 +390,12 @@ class InstanceNorm2d(_InstanceNorm):
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """Normalises each channel of each volume, (N, C, D, H, W) or (C, D, H, W).
+    """Instance normalization of volumes of shape (N, C, D, H, W) or (C, D, H, W).
 
-    As `InstanceNorm2d`, with three dimensions of positions.
+    Parameters
+    ----------
+    num_features, eps, momentum, affine, track_running_stats, device, dtype, bias
+        The same as for `InstanceNorm2d`.
 
     Examples
     --------

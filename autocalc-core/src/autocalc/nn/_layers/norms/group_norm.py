@@ -14,34 +14,39 @@ from autocalc.nn._layers.norms.affine import Scaled
 
 
 class GroupNorm(Scaled):
-    """(x - mean) / sqrt(var + eps) * weight + bias by example and group of channels.
+    """Group normalization: (x - mean) / sqrt(var + eps) * weight + bias.
+
+    The mean and the variance are computed for each example and each group of channels.
 
     Wu, He: Group normalization (ECCV 2018).
 
     Parameters
     ----------
     num_groups
-        The number of groups of neighbouring channels.
+        The number of groups.  Each group holds neighbouring channels.
     num_channels
-        The number of channels C of an input (N, C, ...).
+        The number of channels C of an input of shape (N, C, ...).
     eps
-        The constant that is added to the variance, so that it is not 0.
+        A small constant that is added to the variance, to avoid a division by 0.
     affine
-        True for a weight and a bias.
-    dtype
-        The dtype of the parameters; None is the default dtype.
+        True for a learned weight and a learned bias.
+    device, dtype
+        The device and the floating-point dtype of the parameters.  None means the
+        default device and the default dtype.
     bias
-        True for a bias in addition to the weight.
+        True for a bias in addition to the weight.  It has no effect if `affine` is
+        False.
 
     Attributes
     ----------
     weight, bias
-        The weight and bias, of shape (C,), initially ones and zeros; None if left out.
+        The weight, initially 1, and the bias, initially 0, each of shape (C,). None if
+        they are disabled.
 
     Raises
     ------
     ShapeError
-        If the channels do not fall into groups.
+        If `num_channels` is not a multiple of `num_groups`.
 
     Examples
     --------
@@ -74,13 +79,13 @@ class GroupNorm(Scaled):
         )
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return `input` normalised."""
+        """Return `input`, normalised; the shape is unchanged."""
         return functional.group_norm(
             input, self.num_groups, self.weight, self.bias, self.eps
         )
 
     def extra_repr(self) -> str:
-        """Name sizes and settings."""
+        """Return the sizes and the settings as text for `repr`."""
         return (
             f"{self.num_groups}, {self.num_channels}, eps={self.eps}, "
             f"affine={self.affine}, bias={self.bias is not None}"

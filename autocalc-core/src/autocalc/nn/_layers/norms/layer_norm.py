@@ -38,28 +38,32 @@ class _Norm(Scaled):
 
 
 class LayerNorm(_Norm):
-    r"""(x - mean) / sqrt(var + eps) * weight + bias over the last dimensions.
+    r"""Layer normalization: (x - mean) / sqrt(var + eps) * weight + bias.
+
+    The mean and the variance are computed for each example over its last dimensions.
 
     Ba, Kiros, Hinton: Layer normalization (2016).
 
     Parameters
     ----------
     normalized_shape
-        The sizes of the last dimensions, or the size of the last one.
+        The sizes of the last dimensions.  An integer means only the last dimension.
     eps
-        The constant that is added to the variance, so that it is not 0.
+        A small constant that is added to the variance, to avoid a division by 0.
     elementwise_affine
-        True for a weight and a bias.
+        True for a learned weight and a learned bias.
     bias
-        True for a bias in addition to the weight.
-    dtype
-        The dtype of the parameters; None is the default dtype.
+        True for a bias in addition to the weight.  It has no effect if
+        `elementwise_affine` is False.
+    device, dtype
+        The device and the floating-point dtype of the parameters.  None means the
+        default device and the default dtype.
 
     Attributes
     ----------
     weight, bias
-        The scale and shift, of shape `normalized_shape`, initially ones and zeros; None
-        if left out.
+        The weight, initially 1, and the bias, initially 0, each of shape
+        `normalized_shape`. None if they are disabled.
 
     Examples
     --------
@@ -92,13 +96,13 @@ class LayerNorm(_Norm):
         )
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return `input` normalised."""
+        """Return `input`, normalised; the shape is unchanged."""
         return functional.layer_norm(
             input, self.normalized_shape, self.weight, self.bias, self.eps
         )
 
     def extra_repr(self) -> str:
-        """Name sizes and settings."""
+        """Return the sizes and the settings as text for `repr`."""
         return (
             f"{self.normalized_shape}, eps={self.eps}, "
             f"elementwise_affine={self.elementwise_affine}, "
@@ -107,26 +111,28 @@ class LayerNorm(_Norm):
 
 
 class RMSNorm(_Norm):
-    """x / sqrt(mean(x^2) + eps) * weight over the last dimensions.
+    """Root mean square normalization: x / sqrt(mean(x^2) + eps) * weight.
+
+    The mean is computed for each example over its last dimensions.
 
     Zhang, Sennrich: Root mean square layer normalization (NeurIPS 2019).
 
     Parameters
     ----------
     normalized_shape
-        The sizes of the last dimensions, or the size of the last one.
+        The sizes of the last dimensions.  An integer means only the last dimension.
     eps
-        The constant that is added to the mean square; by default the spacing of the
-        input's numbers at 1.
+        A small constant that is added to the mean square.  None means the machine
+        epsilon of the dtype of the input.
     elementwise_affine
-        True for a weight.
-    dtype
-        The dtype of the weight; None is the default dtype.
+        True for a learned weight.
+    device, dtype
+        The floating-point dtype of the weight.  None means the default dtype.
 
     Attributes
     ----------
     weight
-        The scale, of shape `normalized_shape`, initially ones; None if left out.
+        The weight, initially 1, of shape `normalized_shape`.  None if it is disabled.
 
     Examples
     --------
@@ -150,11 +156,11 @@ class RMSNorm(_Norm):
         )
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return `input` normalised."""
+        """Return `input`, normalised; the shape is unchanged."""
         return functional.rms_norm(input, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
-        """Name sizes and settings."""
+        """Return the sizes and the settings as text for `repr`."""
         return (
             f"{self.normalized_shape}, eps={self.eps}, "
             f"elementwise_affine={self.elementwise_affine}"
@@ -162,16 +168,17 @@ class RMSNorm(_Norm):
 
 
 class LocalResponseNorm(Module):
-    """x / (k + alpha * mean(x^2 of neighbours in other channels))^beta.
+    """Local response normalization: x / (k + alpha * mean(x^2))^beta.
 
-    See `functional.local_response_norm`.
+    The mean of x^2 is computed over `size` neighbouring channels.
+    `functional.local_response_norm` has the details.
 
     Parameters
     ----------
     size
-        The number of channels that are normalised together.
+        The number of neighbouring channels in the mean.
     alpha, beta, k
-        The constants of the formula above.
+        The constants of the formula.
 
     Examples
     --------
@@ -194,11 +201,11 @@ class LocalResponseNorm(Module):
         self.k = k
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return `input`, normalised over neighbouring channels."""
+        """Return `input` (N, C, ...), normalised over neighbouring channels."""
         return functional.local_response_norm(
             input, self.size, self.alpha, self.beta, self.k
         )
 
     def extra_repr(self) -> str:
-        """Name the settings."""
+        """Return the settings as text for `repr`."""
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

@@ -50,20 +50,21 @@ class _FractionalMaxPool(Module):
 
 
 class FractionalMaxPool2d(_FractionalMaxPool):
-    """The maximum of each window of images, with random steps.
+    """Fractional max pooling of images: windows with random steps of different sizes.
 
     Graham: Fractional max-pooling (2014).
 
     Parameters
     ----------
     kernel_size, output_size, output_ratio, return_indices, _random_samples
-        The same as for `functional.fractional_max_pool2d`. Give one of `output_size`
-        and `output_ratio`.
+        The same as for `functional.fractional_max_pool2d`.  Give either `output_size`
+        or `output_ratio`.
 
     Raises
     ------
     ArgumentError
-        If neither or both of the two are given, or an argument is out of range.
+        If `output_size` and `output_ratio` are both given or both missing, or if an
+        argument is out of range.
 
     Examples
     --------
@@ -77,18 +78,19 @@ class FractionalMaxPool2d(_FractionalMaxPool):
 
 
 class FractionalMaxPool3d(_FractionalMaxPool):
-    """The maximum of each window of volumes, with random steps.
+    """Fractional max pooling of volumes: windows with random steps of different sizes.
 
     Parameters
     ----------
     kernel_size, output_size, output_ratio, return_indices, _random_samples
-        The same as for `functional.fractional_max_pool3d`. Give one of `output_size`
-        and `output_ratio`.
+        The same as for `functional.fractional_max_pool3d`.  Give either `output_size`
+        or `output_ratio`.
 
     Raises
     ------
     ArgumentError
-        If neither or both of the two are given, or an argument is out of range.
+        If `output_size` and `output_ratio` are both given or both missing, or if an
+        argument is out of range.
 
     Examples
     --------

@@ -63,7 +63,7 @@ class _MaxPool(_Pool):
         )  # fmt: skip
 
     def extra_repr(self) -> str:
-        """Name the windows."""
+        """Return the settings as text for `repr`."""
         return (
             f"kernel_size={self.kernel_size}, stride={self.stride}, "
             f"padding={self.padding}, dilation={self.dilation}, "
@@ -72,7 +72,12 @@ class _MaxPool(_Pool):
 
 
 class MaxPool1d(_MaxPool):
-    """The largest element of each window of signals; see `functional.max_pool1d`.
+    """Max pooling of signals of shape (N, C, L) or (C, L).
+
+    Parameters
+    ----------
+    kernel_size, stride, padding, dilation, return_indices, ceil_mode
+        The same as for `functional.max_pool1d`.
 
     Examples
     --------
@@ -86,7 +91,9 @@ class MaxPool1d(_MaxPool):
 
 
 class MaxPool2d(_MaxPool):
-    """The largest element of each window of images.
+    """Max pooling of images of shape (N, C, H, W) or (C, H, W).
+
+    The output is the largest element of each window.
 
     Parameters
     ----------
@@ -107,7 +114,9 @@ class MaxPool2d(_MaxPool):
 
 
 class MaxPool3d(_MaxPool):
-    """The largest element of each window of volumes.
+    """Max pooling of volumes of shape (N, C, D, H, W) or (C, D, H, W).
+
+    The output is the largest element of each window.
 
     Parameters
     ----------
@@ -126,7 +135,12 @@ class MaxPool3d(_MaxPool):
 
 
 class AvgPool1d(_Pool):
-    """The mean of each window of signals; see `functional.avg_pool1d`.
+    """Average pooling of signals of shape (N, C, L) or (C, L).
+
+    Parameters
+    ----------
+    kernel_size, stride, padding, ceil_mode, count_include_pad
+        The same as for `functional.avg_pool1d`.
 
     Examples
     --------
@@ -155,14 +169,14 @@ class AvgPool1d(_Pool):
         self.count_include_pad = count_include_pad
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the means."""
+        """Return the mean of each window."""
         return functional.avg_pool1d(
             input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
             self.count_include_pad,
         )  # fmt: skip
 
     def extra_repr(self) -> str:
-        """Name the windows."""
+        """Return the settings as text for `repr`."""
         return (
             f"kernel_size={self.kernel_size}, stride={self.stride}, "
             f"padding={self.padding}"
@@ -195,7 +209,7 @@ class _AvgPool(_Pool):
         return result
 
     def extra_repr(self) -> str:
-        """Name the windows."""
+        """Return the settings as text for `repr`."""
         return (
             f"kernel_size={self.kernel_size}, stride={self.stride}, "
             f"padding={self.padding}"
@@ -203,7 +217,9 @@ class _AvgPool(_Pool):
 
 
 class AvgPool2d(_AvgPool):
-    """The mean of each window of images.
+    """Average pooling of images of shape (N, C, H, W) or (C, H, W).
+
+    The output is the mean of each window.
 
     Parameters
     ----------
@@ -222,7 +238,9 @@ class AvgPool2d(_AvgPool):
 
 
 class AvgPool3d(_AvgPool):
-    """The mean of each window of volumes.
+    """Average pooling of volumes of shape (N, C, D, H, W) or (C, D, H, W).
+
+    The output is the mean of each window.
 
     Parameters
     ----------
@@ -248,7 +266,7 @@ class _AdaptivePool(Module):
         self.output_size = output_size
 
     def extra_repr(self) -> str:
-        """Name the size."""
+        """Return the size as text for `repr`."""
         return f"output_size={self.output_size}"
 
 
@@ -271,7 +289,12 @@ class _AdaptiveMaxPool(_AdaptivePool):
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPool):
-    """A fixed number of means of signals; see `functional.adaptive_avg_pool1d`.
+    """Average pooling of signals to a given length.
+
+    Parameters
+    ----------
+    output_size
+        The same as for `functional.adaptive_avg_pool1d`.
 
     Examples
     --------
@@ -284,12 +307,16 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPool):
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPool):
-    """The means of a fixed number of boxes of images; 1 is the global mean.
+    """Average pooling of images to a given size.
+
+    The image is divided into as many boxes as the output has pixels.  The output is the
+    mean of each box.  The size 1 gives the mean of the whole image.
 
     Parameters
     ----------
     output_size
-        One number, or height and width; None keeps that of the input.
+        The size of the output: one integer, or one for the height and one for the
+        width. None keeps the size of the input.
 
     Examples
     --------
@@ -302,12 +329,15 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPool):
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPool):
-    """The means of a fixed number of boxes of volumes; 1 is the global mean.
+    """Average pooling of volumes to a given size.
+
+    The output is the mean of each box, as in `AdaptiveAvgPool2d`.
 
     Parameters
     ----------
     output_size
-        One number, or depth, height and width; None keeps that of the input.
+        The size of the output: one integer, or one each for the depth, the height and
+        the width.  None keeps the size of the input.
 
     Examples
     --------
@@ -320,7 +350,12 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPool):
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPool):
-    """A fixed number of maxima of signals; see `functional.adaptive_max_pool1d`.
+    """Max pooling of signals to a given length.
+
+    Parameters
+    ----------
+    output_size, return_indices
+        The same as for `functional.adaptive_max_pool1d`.
 
     Examples
     --------
@@ -333,14 +368,19 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPool):
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPool):
-    """The maxima of a fixed number of boxes of images.
+    """Max pooling of images to a given size.
+
+    The image is divided into as many boxes as the output has pixels.  The output is the
+    largest element of each box.
 
     Parameters
     ----------
     output_size
-        One number, or height and width; None keeps that of the input.
+        The size of the output: one integer, or one for the height and one for the
+        width. None keeps the size of the input.
     return_indices
-        True to also return the positions of the elements.
+        True to return (maxima, indices).  An index is the position of the maximum in
+        the flattened image.
 
     Examples
     --------
@@ -353,14 +393,18 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPool):
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPool):
-    """The maxima of a fixed number of boxes of volumes.
+    """Max pooling of volumes to a given size.
+
+    The output is the largest element of each box, as in `AdaptiveMaxPool2d`.
 
     Parameters
     ----------
     output_size
-        One number, or depth, height and width; None keeps that of the input.
+        The size of the output: one integer, or one each for the depth, the height and
+        the width.  None keeps the size of the input.
     return_indices
-        True to also return the positions of the elements.
+        True to return (maxima, indices).  An index is the position of the maximum in
+        the flattened volume.
 
     Examples
     --------

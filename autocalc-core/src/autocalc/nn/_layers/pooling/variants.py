@@ -46,7 +46,7 @@ class _LPPool(Module):
         )
 
     def extra_repr(self) -> str:
-        """Name power and windows."""
+        """Return the settings as text for `repr`."""
         return (
             f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, "
             f"stride={self.stride}, ceil_mode={self.ceil_mode}"
@@ -54,7 +54,12 @@ class _LPPool(Module):
 
 
 class LPPool1d(_LPPool):
-    """sum(x^p)^(1 / p) over each window of signals; see `functional.lp_pool1d`.
+    """Power pooling of signals: sum(x^p)^(1 / p) over each window.
+
+    Parameters
+    ----------
+    norm_type, kernel_size, stride, ceil_mode
+        The same as for `functional.lp_pool1d`.
 
     Examples
     --------
@@ -68,7 +73,7 @@ class LPPool1d(_LPPool):
 
 
 class LPPool2d(_LPPool):
-    """sum(x^p)^(1 / p) over each window of images.
+    """Power pooling of images: sum(x^p)^(1 / p) over each window.
 
     Parameters
     ----------
@@ -87,7 +92,12 @@ class LPPool2d(_LPPool):
 
 
 class LPPool3d(_LPPool):
-    """sum(x^p)^(1 / p) over each window of volumes; see `functional.lp_pool3d`.
+    """Power pooling of volumes: sum(x^p)^(1 / p) over each window.
+
+    Parameters
+    ----------
+    norm_type, kernel_size, stride, ceil_mode
+        The same as for `functional.lp_pool3d`.
 
     Examples
     --------
@@ -123,7 +133,7 @@ class _MaxUnpool(Module):
         )
 
     def extra_repr(self) -> str:
-        """Name the windows."""
+        """Return the settings as text for `repr`."""
         return (
             f"kernel_size={self.kernel_size}, stride={self.stride}, "
             f"padding={self.padding}"
@@ -131,7 +141,12 @@ class _MaxUnpool(Module):
 
 
 class MaxUnpool1d(_MaxUnpool):
-    """Puts maxima of signals back to their positions; see `functional.max_unpool1d`.
+    """Inverse of `MaxPool1d`: puts maxima back at their positions, with 0 elsewhere.
+
+    Parameters
+    ----------
+    kernel_size, stride, padding
+        The same as for `MaxUnpool2d`.
 
     Examples
     --------
@@ -146,12 +161,14 @@ class MaxUnpool1d(_MaxUnpool):
 
 
 class MaxUnpool2d(_MaxUnpool):
-    """Maxima of images put back where they were.
+    """Inverse of `MaxPool2d`: puts maxima back at their positions, with 0 elsewhere.
+
+    The arguments of the call are those of `functional.max_unpool2d`.
 
     Parameters
     ----------
     kernel_size, stride, padding
-        The parameters of the pooling that is undone.
+        The same values as for the `MaxPool2d` layer that is inverted.
 
     Examples
     --------
@@ -166,7 +183,12 @@ class MaxUnpool2d(_MaxUnpool):
 
 
 class MaxUnpool3d(_MaxUnpool):
-    """Maxima of volumes put back where they were; see `functional.max_unpool3d`.
+    """Inverse of `MaxPool3d`: puts maxima back at their positions, with 0 elsewhere.
+
+    Parameters
+    ----------
+    kernel_size, stride, padding
+        The same as for `MaxUnpool2d`.
 
     Examples
     --------

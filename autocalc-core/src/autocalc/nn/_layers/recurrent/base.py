@@ -32,7 +32,7 @@ GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
 
 class RNNBase(Module):
-    """The common part of `RNN`, `LSTM` and `GRU`.
+    """The base class of `RNN`, `LSTM` and `GRU`.
 
     Parameters
     ----------
@@ -41,21 +41,24 @@ class RNNBase(Module):
     input_size
         The number of features of the input.
     hidden_size
-        The number of features of the state, in each layer and direction.
+        The number of features of the hidden state, in each layer and each direction.
     num_layers
-        The number of layers; each takes the outputs of the one before.
+        The number of layers.  Each layer gets the outputs of the layer before it.
     bias
-        True for the biases `bias_ih` and `bias_hh`.
+        True for the biases `bias_ih` and `bias_hh` of each layer.
     batch_first
-        Whether sequences are (B, T, features); otherwise they are (T, B, features).
+        True for sequences of shape (B, T, features), False for (T, B, features).
     dropout
-        The probability that an element between two layers is set to 0 in training.
+        The probability that an element of the output of a layer is set to 0 in
+        training. It does not apply to the last layer.
     bidirectional
-        True to add a second direction to each layer, from the last step to the first.
+        True to add a second direction to each layer.  It runs from the last step to the
+        first.
     proj_size
-        The number of features of an LSTM's projected output; 0 for no projection.
-    dtype
-        The dtype of the parameters; None is the default dtype.
+        The number of features of an LSTM's projected output.  0 means no projection.
+    device, dtype
+        The device and the floating-point dtype of the parameters.  None means the
+        default device and the default dtype.
 
     Examples
     --------
@@ -141,17 +144,20 @@ class RNNBase(Module):
                 yield number, suffix
 
     def reset_parameters(self) -> None:
-        """Draw all parameters evenly from -k to k, k = 1 / sqrt(hidden_size)."""
+        """Draw new initial values for all parameters.
+
+        They are uniform on [-k, k], where k = 1 / sqrt(hidden_size).
+        """
         bound = 1 / math.sqrt(self.hidden_size)
         for parameter in self.parameters():
             _init.uniform_(parameter, -bound, bound)
 
     def flatten_parameters(self) -> None:
-        """Do nothing: it puts weights together for a GPU's library."""
+        """Do nothing.  In PyTorch this method packs the weights for a GPU library."""
 
     @property
     def all_weights(self) -> list[list[Parameter]]:
-        """The parameters of each layer and direction."""
+        """The parameters, as one list for each layer and direction."""
         return [
             [p for p in self._weights(*place) if p is not None]
             for place in self._places()
@@ -171,20 +177,21 @@ class RNNBase(Module):
         Parameters
         ----------
         input
-            A tensor of shape (T, B, input_size), (B, T, input_size) if `batch_first`,
-            or (T, input_size) for one sequence; or a `PackedSequence` of several
-            lengths.
+            The input, of shape (T, B, input_size), or (B, T, input_size) with
+            `batch_first`, or (T, input_size) for one sequence.  For sequences of
+            different lengths, a `PackedSequence`.
         hx
-            The first states, zeros by default: h (layers * directions, B, features),
-            and for an LSTM a pair of h and c; without B for one sequence.
+            The initial state h, of shape (num_layers * directions, B, features).  An
+            LSTM needs a pair (h, c).  For one sequence, the dimension B is missing.
+            None means zeros.
 
         Returns
         -------
         output : Tensor or PackedSequence
-            As `input`, with the features of the state, twice as many if
-            bidirectional.
+            The outputs, in the same form as `input`.  The number of features is that of
+            the hidden state; it is twice as large if `bidirectional`.
         hx
-            As `hx`, after the last step.
+            The states after the last step, in the same form as `hx`.
         """
         if isinstance(input, PackedSequence):
             return self._forward_packed(input, hx)
@@ -299,7 +306,7 @@ class RNNBase(Module):
         return tuple(states)
 
     def extra_repr(self) -> str:
-        """Name the sizes and non-default settings."""
+        """Return the sizes and non-default settings as text for `repr`."""
         words = [f"{self.input_size}, {self.hidden_size}"]
         defaults = {
             "proj_size": 0,

@@ -23,7 +23,12 @@ from autocalc.nn._module.parameter import Parameter
 
 
 class RNNCellBase(Module):
-    """The common part of the cells.
+    """The base class of the recurrent cells.
+
+    Parameters
+    ----------
+    mode, input_size, hidden_size, bias, device, dtype
+        The same as for `RNNBase`.
 
     Examples
     --------
@@ -69,7 +74,10 @@ class RNNCellBase(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw all parameters evenly from -k to k, k = 1 / sqrt(hidden_size)."""
+        """Draw new initial values for all parameters.
+
+        They are uniform on [-k, k], where k = 1 / sqrt(hidden_size).
+        """
         bound = 1 / math.sqrt(self.hidden_size) if self.hidden_size else 0.0
         for parameter in self.parameters():
             _init.uniform_(parameter, -bound, bound)
@@ -122,29 +130,31 @@ class RNNCellBase(Module):
         return view.unsqueeze(x, 0) if x.ndim == 1 else x
 
     def extra_repr(self) -> str:
-        """Name the sizes."""
+        """Return the sizes as text for `repr`."""
         text = f"{self.input_size}, {self.hidden_size}"
         return text if self.bias else f"{text}, bias={self.bias}"
 
 
 class RNNCell(RNNCellBase):
-    """h' = tanh(W_ih x + b_ih + W_hh h + b_hh).
+    """One step of a recurrent network: h' = tanh(W_ih x + b_ih + W_hh h + b_hh).
 
     Parameters
     ----------
     input_size, hidden_size
-        The numbers of features of x and of h.
+        The number of features of the input x and of the state h.
     bias
-        True for biases.
+        True for the biases b_ih and b_hh.
     nonlinearity
-        "tanh" or "relu".
-    dtype
-        The dtype of the parameters; None is the default dtype.
+        The function in the formula: ``"tanh"`` or ``"relu"``.
+    device, dtype
+        The device and the floating-point dtype of the parameters.  None means the
+        default device and the default dtype.
 
     Attributes
     ----------
     weight_ih, weight_hh, bias_ih, bias_hh
-        (hidden_size, input_size), (hidden_size, hidden_size), (hidden_size,) twice.
+        W_ih of shape (hidden_size, input_size), W_hh of shape (hidden_size,
+        hidden_size), b_ih and b_hh of shape (hidden_size,).
 
     Examples
     --------
@@ -172,27 +182,33 @@ class RNNCell(RNNCellBase):
         self.nonlinearity = nonlinearity
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
-        """Return h' of an input (B, input_size) and h (B, hidden_size)."""
+        """Return h' of shape (B, hidden_size).
+
+        The input has the shape (B, input_size), and the state h has the shape (B,
+        hidden_size).
+        """
         return self._step(input, hx)[0]
 
 
 class LSTMCell(RNNCellBase):
-    """One step of an `LSTM`.
+    """One step of an LSTM; `LSTM` has the formula.
 
     Parameters
     ----------
     input_size, hidden_size
-        The numbers of features of x, and of h and c.
+        The number of features of the input x, and of the states h and c.
     bias
-        True for biases.
-    dtype
-        The dtype of the parameters; None is the default dtype.
+        True for the biases of the gates.
+    device, dtype
+        The device and the floating-point dtype of the parameters.  None means the
+        default device and the default dtype.
 
     Attributes
     ----------
     weight_ih, weight_hh, bias_ih, bias_hh
-        (4 hidden_size, input_size), (4 hidden_size, hidden_size), (4 hidden_size,)
-        twice: the blocks of i, f, g and o.
+        The parameters of the gates i, f, g and o, concatenated in this order.  Their
+        shapes are (4 hidden_size, input_size), (4 hidden_size, hidden_size), (4
+        hidden_size,) and (4 hidden_size,).
 
     Examples
     --------
@@ -217,28 +233,33 @@ class LSTMCell(RNNCellBase):
     def forward(
         self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Return the new (h, c) of an input (B, input_size) and the old ones."""
+        """Return the new states (h, c), each of shape (B, hidden_size).
+
+        The input has the shape (B, input_size); `hx` is the pair of old states.
+        """
         h, c = self._step(input, hx)
         return h, c
 
 
 class GRUCell(RNNCellBase):
-    """One step of a `GRU`.
+    """One step of a GRU; `GRU` has the formula.
 
     Parameters
     ----------
     input_size, hidden_size
-        The numbers of features of x and of h.
+        The number of features of the input x and of the state h.
     bias
-        True for biases.
-    dtype
-        The dtype of the parameters; None is the default dtype.
+        True for the biases of the gates.
+    device, dtype
+        The device and the floating-point dtype of the parameters.  None means the
+        default device and the default dtype.
 
     Attributes
     ----------
     weight_ih, weight_hh, bias_ih, bias_hh
-        (3 hidden_size, input_size), (3 hidden_size, hidden_size), (3 hidden_size,)
-        twice: the blocks of r, z and n.
+        The parameters of the gates r, z and n, concatenated in this order.  Their
+        shapes are (3 hidden_size, input_size), (3 hidden_size, hidden_size), (3
+        hidden_size,) and (3 hidden_size,).
 
     Examples
     --------
@@ -258,5 +279,9 @@ class GRUCell(RNNCellBase):
         super().__init__("GRU", input_size, hidden_size, bias, device, dtype)
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
-        """Return h' of an input (B, input_size) and h (B, hidden_size)."""
+        """Return h' of shape (B, hidden_size).
+
+        The input has the shape (B, input_size), and the state h has the shape (B,
+        hidden_size).
+        """
         return self._step(input, hx)[0]

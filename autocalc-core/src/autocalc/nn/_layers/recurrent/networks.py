@@ -9,24 +9,28 @@ from autocalc.nn._layers.recurrent.base import RNNBase, check_nonlinearity
 
 
 class RNN(RNNBase):
-    """h_t = tanh(W_ih x_t + b_ih + W_hh h_(t-1) + b_hh), over a sequence.
+    """Elman network: h_t = tanh(W_ih x_t + b_ih + W_hh h_(t-1) + b_hh).
+
+    The formula is applied to each step t of a sequence, in each layer.
 
     Elman: Finding structure in time (1990).
 
     Parameters
     ----------
     input_size, hidden_size, num_layers
-        The numbers of features of input and state, and the number of layers.
+        The number of features of the input, the number of features of the state, and
+        the number of layers.
     nonlinearity
-        "tanh" or "relu"; by position it comes after `num_layers`.
-    bias, batch_first, dropout, bidirectional, dtype
+        ``"tanh"`` or ``"relu"``.  It is the fourth positional argument.
+    bias, batch_first, dropout, bidirectional, device, dtype
         The same as for `LSTM`.
 
     Attributes
     ----------
     weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0
-        (hidden_size, input_size), (hidden_size, hidden_size), (hidden_size,) twice, of
-        layer 0; with ``_reverse`` at the end those of the other direction.
+        The parameters of layer 0.  Their shapes are (hidden_size, input_size),
+        (hidden_size, hidden_size), (hidden_size,) and (hidden_size,).  The names of the
+        second direction end with ``_reverse``.
 
     Examples
     --------
@@ -67,9 +71,9 @@ class RNN(RNNBase):
 
 
 class LSTM(RNNBase):
-    """Long short-term memory over a sequence, with as many layers as wanted.
+    """Long short-term memory: a recurrent network of one or more layers.
 
-    At each step t, in each layer, with ``*`` element by element::
+    At each step t, each layer computes the following, where ``*`` is elementwise::
 
         i = sigmoid(W_ii x_t + b_ii + W_hi h_(t-1) + b_hi)
         f = sigmoid(W_if x_t + b_if + W_hf h_(t-1) + b_hf)
@@ -78,49 +82,54 @@ class LSTM(RNNBase):
         c_t = f * c_(t-1) + i * g
         h_t = o * tanh(c_t)
 
-    Hochreiter and Schmidhuber: Long short-term memory (1997); with `proj_size` h_t is
-    W_hr times that (Sak and others, 2014).
+    With `proj_size`, h_t is multiplied by a matrix W_hr, which gives a smaller state.
+
+    Hochreiter, Schmidhuber: Long short-term memory (1997).  Sak et al. (2014) describe
+    the projection.
 
     Parameters
     ----------
     input_size
         The number of features of the input.
     hidden_size
-        The number of features of h and c.
+        The number of features of the states h and c.
     num_layers
-        The number of layers; each takes the outputs of the one before.
+        The number of layers.  Each layer gets the outputs of the layer before it.
     bias
-        True for biases.
+        True for the biases of the gates.
     batch_first
-        Whether sequences are (B, T, features); otherwise they are (T, B, features).
-        The states are (layers * directions, B, features) in either case.
+        True for sequences of shape (B, T, features), False for (T, B, features).  The
+        states have the shape (num_layers * directions, B, features) in both cases.
     dropout
-        The probability that an element between two layers is set to 0 in training.
+        The probability that an element of the output of a layer is set to 0 in
+        training. It does not apply to the last layer.
     bidirectional
-        Whether each layer has a second half, which goes from the last step to the
-        first; the outputs of both are concatenated.
+        True to add a second direction to each layer.  It runs from the last step to the
+        first.  The outputs of the two directions are concatenated.
     proj_size
-        Features of h if not 0, less than `hidden_size`.  The steps are then computed
-        operator by operator, which is slower than the kernel.
-    dtype
-        The dtype of the parameters; None is the default dtype.
+        The number of features of h after the projection; less than `hidden_size`.  0
+        means no projection.  A projection is slower, because no single kernel computes
+        it.
+    device, dtype
+        The device and the floating-point dtype of the parameters.  None means the
+        default device and the default dtype.
 
     Attributes
     ----------
     weight_ih_l0, weight_hh_l0
-        The blocks of i, f, g and o one below the other: (4 hidden_size, input_size) and
-        (4 hidden_size, hidden_size); of layer 0, with ``_reverse`` at the end those of
-        the other direction.  All parameters are drawn evenly from -k to k, k = 1 /
-        sqrt(hidden_size).
+        The matrices of the gates i, f, g and o of layer 0, concatenated in this order.
+        Their shapes are (4 hidden_size, input_size) and (4 hidden_size, hidden_size).
+        The names of the second direction end with ``_reverse``.  All initial values are
+        uniform on [-k, k], where k = 1 / sqrt(hidden_size).
     bias_ih_l0, bias_hh_l0
-        The biases of the four gates, each of shape (4 hidden_size,).
+        The biases of the gates i, f, g and o, each of shape (4 hidden_size,).
     weight_hr_l0
-        The projection of the hidden state, of shape (proj_size, hidden_size).
+        The matrix W_hr of the projection, of shape (proj_size, hidden_size).
 
     Raises
     ------
     ShapeError
-        If the input or the states do not have these shapes.
+        If the shape of the input or of the states is wrong.
 
     Examples
     --------
@@ -160,28 +169,28 @@ class LSTM(RNNBase):
 
 
 class GRU(RNNBase):
-    """Gated recurrent units over a sequence, with as many layers as wanted.
+    """Gated recurrent units: a recurrent network of one or more layers.
 
-    At each step t, in each layer, with ``*`` element by element::
+    At each step t, each layer computes the following, where ``*`` is elementwise::
 
         r = sigmoid(W_ir x_t + b_ir + W_hr h_(t-1) + b_hr)
         z = sigmoid(W_iz x_t + b_iz + W_hz h_(t-1) + b_hz)
         n = tanh(W_in x_t + b_in + r * (W_hn h_(t-1) + b_hn))
         h_t = (1 - z) * n + z * h_(t-1)
 
-    Cho and others: Learning phrase representations using RNN encoder-decoder (2014).
+    Cho et al.: Learning phrase representations using RNN encoder-decoder (2014).
 
     Parameters
     ----------
     input_size, hidden_size, num_layers, bias
         The same as for `LSTM`.
-    batch_first, dropout, bidirectional, dtype
+    batch_first, dropout, bidirectional, device, dtype
         The same as for `LSTM`.
 
     Attributes
     ----------
     weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0
-        The same as for `LSTM`, with the three blocks of r, z and n.
+        The same as for `LSTM`, but for the three gates r, z and n.
 
     Examples
     --------

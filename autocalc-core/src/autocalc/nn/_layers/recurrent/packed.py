@@ -25,16 +25,21 @@ from autocalc.errors import ArgumentError, ShapeError
 
 
 class PackedSequence(NamedTuple):
-    """Sequences without padding, as `pack_padded_sequence` makes them.
+    """Sequences of different lengths without padding.
+
+    `pack_padded_sequence` and `pack_sequence` make it.
 
     Attributes
     ----------
     data
-        The elements, (N, ...), step by step.
+        The elements, of shape (N, ...), where N is the sum of the lengths.  First come
+        the first elements of all sequences, then the second elements, and so on.
     batch_sizes
-        The number of sequences in each step; int64.
+        The number of sequences that have a first, second, ... element.  The dtype is
+        int64.
     sorted_indices, unsorted_indices
-        The order by length, longest first, and the way back; None where they came so.
+        The permutation that sorts the sequences by length, longest first, and its
+        inverse. None if the sequences were given in that order.
 
     Examples
     --------
@@ -50,7 +55,7 @@ class PackedSequence(NamedTuple):
     unsorted_indices: Tensor | None = None
 
     def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
-        """Return it with its elements as `Tensor.to` makes them; the order is kept.
+        """Return a copy whose elements are converted or moved as by `Tensor.to`.
 
         Examples
         --------
@@ -62,36 +67,36 @@ class PackedSequence(NamedTuple):
         return self._replace(data=self.data.to(*args, **kwargs))
 
     def cpu(self) -> PackedSequence:
-        """Return it on the CPU."""
+        """Return a copy on the CPU."""
         return self.to("cpu")
 
     def half(self) -> PackedSequence:
-        """Return it in float16."""
+        """Return a copy with float16 elements."""
         return self.to(dtypes.float16)
 
     def float(self) -> PackedSequence:
-        """Return it in float32."""
+        """Return a copy with float32 elements."""
         return self.to(dtypes.float32)
 
     def double(self) -> PackedSequence:
-        """Return it in float64."""
+        """Return a copy with float64 elements."""
         return self.to(dtypes.float64)
 
     def int(self) -> PackedSequence:
-        """Return it in int32."""
+        """Return a copy with int32 elements."""
         return self.to(dtypes.int32)
 
     def long(self) -> PackedSequence:
-        """Return it in int64."""
+        """Return a copy with int64 elements."""
         return self.to(dtypes.int64)
 
     def pin_memory(self) -> PackedSequence:
-        """Return it in memory that an accelerator reads at once, if there is one."""
+        """Return a copy in pinned memory if there is an accelerator."""
         return self._replace(data=self.data.pin_memory())
 
     @property
     def is_cuda(self) -> bool:
-        """Whether its elements are on the device "cuda"."""
+        """Whether the elements are on the device ``"cuda"``."""
         return self.data.is_cuda
 
 
@@ -101,18 +106,18 @@ def pad_sequence(
     padding_value: float = 0.0,
     padding_side: str = "right",
 ) -> Tensor:
-    """Return sequences as one tensor, as long as the longest.
+    """Pad sequences to the length of the longest one and stack them into one tensor.
 
     Parameters
     ----------
     sequences
-        Tensors (length, ...), at least one, alike but for their lengths.
+        At least one tensor of shape (length, ...).  Only the lengths may differ.
     batch_first
-        Whether the result is (B, T, ...); otherwise it is (T, B, ...).
+        True for a result of shape (B, T, ...), False for (T, B, ...).
     padding_value
-        The value of the padding.
+        The value of the padding elements.
     padding_side
-        The side of the padding: "right" or "left".
+        The end of the sequence that is padded: ``"right"`` or ``"left"``.
 
     Examples
     --------
@@ -152,7 +157,16 @@ def pad_sequence(
 def unpad_sequence(
     padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False
 ) -> list[Tensor]:
-    """Return the sequences of (T, B, ...), or (B, T, ...), each of its length.
+    """Return the sequences of a padded tensor, without the padding.
+
+    Parameters
+    ----------
+    padded_sequences
+        A tensor of shape (T, B, ...), or (B, T, ...) with `batch_first`.
+    lengths
+        The length of each sequence, of shape (B,), with an integer dtype.
+    batch_first
+        True if the first dimension of `padded_sequences` is the batch.
 
     Examples
     --------
@@ -176,24 +190,26 @@ def pack_padded_sequence(
     batch_first: bool = False,
     enforce_sorted: bool = True,
 ) -> PackedSequence:
-    """Pack padded sequences for a recurrent network, which then passes over padding.
+    """Pack padded sequences, so that a recurrent network skips the padding.
 
     Parameters
     ----------
     input
-        A tensor of shape (T, B, ...), or (B, T, ...) if `batch_first`.
+        A tensor of shape (T, B, ...), or (B, T, ...) with `batch_first`.
     lengths
-        The length of each sequence, from 1 to T.
+        The length of each sequence: B integers from 1 to T.
     batch_first
-        See `input`.
+        True if the first dimension of `input` is the batch.
     enforce_sorted
-        Whether the sequences come with the longest first; else they are sorted, and
-        what a network returns is put back in their order.
+        True if the sequences are already sorted by length, longest first.  If False,
+        they are sorted here, and a recurrent network returns its results in the
+        original order.
 
     Raises
     ------
     ArgumentError
-        If the lengths do not fit, or fall out of order.
+        If a length is out of range, or if `enforce_sorted` is True and the lengths are
+        not sorted.
 
     Examples
     --------
@@ -245,7 +261,9 @@ def pad_packed_sequence(
     padding_value: float = 0.0,
     total_length: int | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return packed sequences padded, and their lengths, in the order they came in.
+    """Undo `pack_padded_sequence`: return padded sequences and their lengths.
+
+    The sequences are in their original order.
 
     Parameters
     ----------
@@ -253,16 +271,16 @@ def pad_packed_sequence(
         The packed sequence, as returned by `pack_padded_sequence` or a recurrent
         network.
     batch_first
-        Whether the result is (B, T, ...); otherwise it is (T, B, ...).
+        True for a result of shape (B, T, ...), False for (T, B, ...).
     padding_value
-        The value of the padding.
+        The value of the padding elements.
     total_length
-        The length T, if not the longest length.
+        The length T of the result.  None means the length of the longest sequence.
 
     Raises
     ------
     ArgumentError
-        If `total_length` is below the longest length.
+        If `total_length` is less than the length of the longest sequence.
 
     Examples
     --------
@@ -315,7 +333,14 @@ def _walk(steps: int, order: Sequence[int], batch_first: bool) -> list[tuple[int
 def pack_sequence(
     sequences: Sequence[Tensor], enforce_sorted: bool = True
 ) -> PackedSequence:
-    """Pack sequences (length, ...); see `pack_padded_sequence`.
+    """Pack a list of sequences of different lengths.
+
+    Parameters
+    ----------
+    sequences
+        Tensors of shape (length, ...).  Only the lengths may differ.
+    enforce_sorted
+        The same as for `pack_padded_sequence`.
 
     Examples
     --------
@@ -334,7 +359,7 @@ def pack_sequence(
 
 
 def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
-    """Return the sequences that were packed, each of its length.
+    """Return the sequences of a `PackedSequence` as a list of tensors.
 
     Examples
     --------
