@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Optimizers: how parameters follow their gradients."""
+"""Optimizers: algorithms that update the parameters of a model from their gradients."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

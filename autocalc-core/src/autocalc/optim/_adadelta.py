@@ -13,9 +13,9 @@ from autocalc.optim._settings import settings_of
 
 
 class Adadelta(CountingOptimizer):
-    """Steps as large as the steps before, divided by the gradient's own size.
+    """Adadelta: gradient steps scaled by running means of squared steps and gradients.
 
-    ::
+    For a parameter p with the gradient g; u and v are initially 0::
 
         g += weight_decay * p
         v = rho * v + (1 - rho) * g**2
@@ -28,21 +28,24 @@ class Adadelta(CountingOptimizer):
     Parameters
     ----------
     params
-        Tensors, or groups: dicts with ``"params"`` and settings of their own.
+        The parameters: an iterable of tensors, or of dicts with the key ``"params"``
+        and settings that differ from the defaults.
     lr, rho, eps, weight_decay
         The constants of the formula above.
     foreach, capturable
-        Accepted for PyTorch's sake; a step is always one kernel call.
+        Accepted for compatibility with PyTorch.  It has no effect, because one kernel
+        call always updates all parameters.
     differentiable
-        Whether steps are recorded: parameter by parameter, in operators, so that
-        gradients pass through them. The parameters are no leaves then.
+        True to record each step in the autograd graph, so that gradients flow through
+        the updates.  Then the parameters are no longer leaves, and a step is slower.
     maximize
-        Go up the gradient.
+        True to move along the gradient, which increases the objective.
     master_weights
-        Update parameters of bfloat16 and float16 in float32, which the state keeps.
+        True to keep a float32 copy of each bfloat16 or float16 parameter in the state,
+        and to update that copy.
     stochastic_rounding
-        True to round such parameters up or down at random, so that they are right on
-        average.
+        True to round updated bfloat16 and float16 parameters up or down at random, so
+        that the mean of the rounding errors is 0.
 
     Examples
     --------

@@ -16,9 +16,9 @@ from autocalc.optim._settings import settings_of
 
 
 class Adafactor(ParameterOptimizer):
-    """Adam without momentum, with factored second moments of matrices.
+    """Adafactor: Adam without momentum, with factored second moments of matrices.
 
-    ::
+    For a matrix p with the gradient g, in step t = 1, 2, ...; r and c are initially 0::
 
         size = max(eps[1], rms(p)) * min(lr, 1 / sqrt(t))
         p *= 1 - lr * weight_decay
@@ -29,8 +29,9 @@ class Adafactor(ParameterOptimizer):
         u = g / sqrt(max(v, eps[0]**2))
         p -= size * u / max(1, rms(u) / d)
 
-    rms is the root of the mean of the squares.  Of a vector, and a number,
-    v = beta * v + (1 - beta) * g**2.  More dimensions are stacks of matrices.
+    rms(x) is the root mean square sqrt(mean(x**2)).  For vectors and scalars, the
+    second moment is not factored: v = beta * v + (1 - beta) * g**2.  A parameter of
+    more than two dimensions is a batch of matrices.
 
     Shazeer, Stern: Adafactor, adaptive learning rates with sublinear memory cost (ICML
     2018).
@@ -38,20 +39,23 @@ class Adafactor(ParameterOptimizer):
     Parameters
     ----------
     params
-        Tensors, or groups: dicts with ``"params"`` and settings of their own.
+        The parameters: an iterable of tensors, or of dicts with the key ``"params"``
+        and settings that differ from the defaults.
     lr, beta2_decay, d, weight_decay
         The constants of the formula above.
     eps
-        Two numbers; the first may be None, which is the spacing of numbers at 1.
+        The two constants eps[0] and eps[1].  The first may be None, which means the
+        machine epsilon of the dtype.
     foreach
-        Accepted for PyTorch's sake; there is one implementation.
+        Accepted for compatibility with PyTorch.  There is only one implementation.
     maximize
-        Go up the gradient.
+        True to move along the gradient, which increases the objective.
     master_weights
-        Update parameters of bfloat16 and float16 in float32, which the state keeps.
+        True to keep a float32 copy of each bfloat16 or float16 parameter in the state,
+        and to update that copy.
     stochastic_rounding
-        True to round such parameters up or down at random, so that they are right on
-        average.
+        True to round updated bfloat16 and float16 parameters up or down at random, so
+        that the mean of the rounding errors is 0.
 
     Examples
     --------

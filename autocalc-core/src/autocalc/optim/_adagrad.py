@@ -15,9 +15,9 @@ from autocalc.optim._settings import settings_of
 
 
 class Adagrad(CountingOptimizer):
-    """Steps divided by the root of the sum of all squared gradients so far.
+    """Adagrad: gradient steps divided by the root of the sum of all squared gradients.
 
-    ::
+    For a parameter p with the gradient g, in step t = 1, 2, ...::
 
         g += weight_decay * p
         s += g**2
@@ -28,23 +28,26 @@ class Adagrad(CountingOptimizer):
     Parameters
     ----------
     params
-        Tensors, or groups: dicts with ``"params"`` and settings of their own.
+        The parameters: an iterable of tensors, or of dicts with the key ``"params"``
+        and settings that differ from the defaults.
     lr, lr_decay, weight_decay, eps
         The constants of the formula above.
     initial_accumulator_value
-        The initial value of s, 0 or more.
+        The initial value of s; 0 or more.
     maximize
-        Go up the gradient.
+        True to move along the gradient, which increases the objective.
     foreach, fused
-        Accepted for PyTorch's sake; a step is always one kernel call.
+        Accepted for compatibility with PyTorch.  It has no effect, because one kernel
+        call always updates all parameters.
     differentiable
-        Whether steps are recorded: parameter by parameter, in operators, so that
-        gradients pass through them. The parameters are no leaves then.
+        True to record each step in the autograd graph, so that gradients flow through
+        the updates.  Then the parameters are no longer leaves, and a step is slower.
     master_weights
-        Update parameters of bfloat16 and float16 in float32, which the state keeps.
+        True to keep a float32 copy of each bfloat16 or float16 parameter in the state,
+        and to update that copy.
     stochastic_rounding
-        True to round such parameters up or down at random, so that they are right on
-        average.
+        True to round updated bfloat16 and float16 parameters up or down at random, so
+        that the mean of the rounding errors is 0.
 
     Examples
     --------

@@ -48,9 +48,10 @@ class _Adam(CountingOptimizer):
 
 
 class AdamW(_Adam):
-    """Adam with decoupled weight decay.
+    """AdamW: Adam with decoupled weight decay.
 
-    ::
+    For a parameter p with the gradient g, in step t = 1, 2, ...; m and v are initially
+    0::
 
         p *= 1 - lr * weight_decay
         m += (1 - beta1) * (g - m)
@@ -62,24 +63,27 @@ class AdamW(_Adam):
     Parameters
     ----------
     params
-        Tensors, or groups: dicts with ``"params"`` and settings of their own.
+        The parameters: an iterable of tensors, or of dicts with the key ``"params"``
+        and settings that differ from the defaults.
     lr, betas, eps, weight_decay
         The constants of the formula above.
     amsgrad
-        True to divide by the root of the largest v so far, not of the last (Reddi,
+        True to use the largest v of all steps so far instead of the current v (Reddi,
         Kale, Kumar: On the convergence of Adam and beyond, ICLR 2018).
     maximize
-        Go up the gradient.
+        True to move along the gradient, which increases the objective.
     foreach, fused, capturable
-        Accepted for PyTorch's sake; a step is always one kernel call.
+        Accepted for compatibility with PyTorch.  It has no effect, because one kernel
+        call always updates all parameters.
     differentiable
-        Whether steps are recorded: parameter by parameter, in operators, so that
-        gradients pass through them. The parameters are no leaves then.
+        True to record each step in the autograd graph, so that gradients flow through
+        the updates.  Then the parameters are no longer leaves, and a step is slower.
     master_weights
-        Update parameters of bfloat16 and float16 in float32, which the state keeps.
+        True to keep a float32 copy of each bfloat16 or float16 parameter in the state,
+        and to update that copy.
     stochastic_rounding
-        True to round such parameters up or down at random, so that they are right on
-        average.
+        True to round updated bfloat16 and float16 parameters up or down at random, so
+        that the mean of the rounding errors is 0.
 
     Examples
     --------
@@ -115,33 +119,37 @@ class AdamW(_Adam):
 
 
 class Adam(_Adam):
-    """Steps of the size of the gradient's mean over its deviation.
+    """Adam: steps along the running mean of the gradients, divided by their magnitude.
 
-    As `AdamW`, but weight decay is added to the gradient: g += weight_decay * p.
+    The formula is the one of `AdamW`, except for the weight decay.  Here it is added to
+    the gradient at the beginning: g += weight_decay * p.
 
     Kingma, Ba: Adam, a method for stochastic optimization (ICLR 2015).
 
     Parameters
     ----------
     params
-        Tensors, or groups: dicts with ``"params"`` and settings of their own.
+        The parameters: an iterable of tensors, or of dicts with the key ``"params"``
+        and settings that differ from the defaults.
     lr, betas, eps, weight_decay
         The constants of the formula of `AdamW`.
     amsgrad
-        True to divide by the root of the largest v so far, not of the last (Reddi,
+        True to use the largest v of all steps so far instead of the current v (Reddi,
         Kale, Kumar: On the convergence of Adam and beyond, ICLR 2018).
     maximize
-        Go up the gradient.
+        True to move along the gradient, which increases the objective.
     foreach, fused, capturable
-        Accepted for PyTorch's sake; a step is always one kernel call.
+        Accepted for compatibility with PyTorch.  It has no effect, because one kernel
+        call always updates all parameters.
     differentiable
-        Whether steps are recorded: parameter by parameter, in operators, so that
-        gradients pass through them. The parameters are no leaves then.
+        True to record each step in the autograd graph, so that gradients flow through
+        the updates.  Then the parameters are no longer leaves, and a step is slower.
     master_weights
-        Update parameters of bfloat16 and float16 in float32, which the state keeps.
+        True to keep a float32 copy of each bfloat16 or float16 parameter in the state,
+        and to update that copy.
     stochastic_rounding
-        True to round such parameters up or down at random, so that they are right on
-        average.
+        True to round updated bfloat16 and float16 parameters up or down at random, so
+        that the mean of the rounding errors is 0.
 
     Examples
     --------

@@ -12,9 +12,9 @@ from autocalc.optim._settings import settings_of
 
 
 class ASGD(ParameterOptimizer):
-    """Averaged stochastic gradient descent: decreasing steps and a mean of the weights.
+    """Averaged stochastic gradient descent: decreasing steps and averaged weights.
 
-    ::
+    For a parameter p with the gradient g, in step t = 0, 1, ...::
 
         g += weight_decay * p
         p *= 1 - lambd * eta
@@ -23,29 +23,31 @@ class ASGD(ParameterOptimizer):
         eta = lr / (1 + lambd * lr * t)**alpha
         mu = 1 / max(1, t - t0)
 
-    eta begins as lr, mu as 1.  ``state[p]["ax"]`` is the mean of the weights from step
-    t0 + 2 on, before that the weights.
+    Initially, eta is lr and mu is 1.  ``state[p]["ax"]`` is the mean of the weights
+    from step t0 + 2 on.  Before that step, it is equal to the weights.
 
     Polyak, Juditsky: Acceleration of stochastic approximation by averaging (1992).
 
     Parameters
     ----------
     params
-        Tensors, or groups: dicts with ``"params"`` and settings of their own.
+        The parameters: an iterable of tensors, or of dicts with the key ``"params"``
+        and settings that differ from the defaults.
     lr, lambd, alpha, t0, weight_decay
         The constants of the formula above.
     foreach, capturable
-        Accepted for PyTorch's sake; there is one implementation.
+        Accepted for compatibility with PyTorch.  There is only one implementation.
     maximize
-        Go up the gradient.
+        True to move along the gradient, which increases the objective.
     differentiable
-        Whether steps are recorded: parameter by parameter, in operators, so that
-        gradients pass through them. The parameters are no leaves then.
+        True to record each step in the autograd graph, so that gradients flow through
+        the updates.  Then the parameters are no longer leaves, and a step is slower.
     master_weights
-        Update parameters of bfloat16 and float16 in float32, which the state keeps.
+        True to keep a float32 copy of each bfloat16 or float16 parameter in the state,
+        and to update that copy.
     stochastic_rounding
-        True to round such parameters up or down at random, so that they are right on
-        average.
+        True to round updated bfloat16 and float16 parameters up or down at random, so
+        that the mean of the rounding errors is 0.
 
     Examples
     --------

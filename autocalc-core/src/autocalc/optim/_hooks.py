@@ -28,8 +28,8 @@ class Hooked:
     def register_step_pre_hook(self, hook: Hook) -> RemovableHandle:
         """Call ``hook(optimizer, args, kwargs)`` before each step.
 
-        `args` are those of ``step``, the optimizer first.  The result of the hook
-        replaces them: None, or a pair (args, kwargs).
+        `args` and `kwargs` are the arguments of ``step``; the first of `args` is the
+        optimizer. The hook returns None, or new arguments as a pair (args, kwargs).
 
         Examples
         --------
@@ -52,7 +52,7 @@ class Hooked:
     ) -> RemovableHandle:
         """Call ``hook(optimizer)`` before `state_dict` collects the state.
 
-        With `prepend` it is called before the hooks that are there, else after them.
+        With `prepend`, the hook is called before all hooks that are already registered.
         """
         return self._register("state_pre", hook, prepend)
 
@@ -61,7 +61,7 @@ class Hooked:
     ) -> RemovableHandle:
         """Call ``hook(optimizer, state_dict)`` with the result of `state_dict`.
 
-        It may return another dict, which takes its place.
+        The hook may return another dict, which `state_dict` then returns.
         """
         return self._register("state_post", hook, prepend)
 
@@ -70,7 +70,8 @@ class Hooked:
     ) -> RemovableHandle:
         """Call ``hook(optimizer, state_dict)`` before a state is loaded.
 
-        It gets a copy of the dict, and may return another one, which is loaded.
+        The hook gets a copy of the dict.  It may return another dict, which is then
+        loaded.
         """
         return self._register("load_pre", hook, prepend)
 
@@ -105,7 +106,8 @@ _optimizers: WeakSet[Any] = WeakSet()
 def register_optimizer_step_pre_hook(hook: Hook) -> RemovableHandle:
     """Call ``hook(optimizer, args, kwargs)`` before each step of every optimizer.
 
-    It runs before the optimizer's own hooks, and may return (args, kwargs) as they do.
+    The hook is called before the hooks of the optimizer itself.  It may return new
+    arguments as a pair (args, kwargs).
 
     Examples
     --------
@@ -122,7 +124,7 @@ def register_optimizer_step_pre_hook(hook: Hook) -> RemovableHandle:
 def register_optimizer_step_post_hook(hook: Hook) -> RemovableHandle:
     """Call ``hook(optimizer, args, kwargs)`` after each step of every optimizer.
 
-    It runs after the optimizer's own hooks.
+    The hook is called after the hooks of the optimizer itself.
 
     Examples
     --------

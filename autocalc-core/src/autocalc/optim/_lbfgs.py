@@ -28,40 +28,42 @@ _LEAST_CURVATURE = 1e-10
 
 
 class LBFGS(Optimizer):
-    """Newton's method with a curvature estimated from the last steps.
+    """L-BFGS: a quasi-Newton method that estimates the curvature from the last steps.
 
-    ::
+    For the parameters p, taken as one vector, with the gradient g::
 
         d = -H g             # H: the estimated inverse of the second derivative
         p += t * d           # t: lr, or by a line search
         s, y = t * d, g_new - g
         H = (1 - s y' / (y' s)) H (1 - y s' / (y' s)) + s s' / (y' s)
 
-    H is never formed: the last `history_size` pairs s, y are kept, before which it is
-    the number s' y / y' y.  It is for gradients of a whole data set.  A call of `step`
-    makes up to `max_iter` steps, and calls the closure again for each.
+    The matrix H is never stored.  It is computed from the last `history_size` pairs (s,
+    y), and starts as the number s' y / y' y.  The method needs the gradient of the
+    whole data set, not of a batch.  One call of `step` makes up to `max_iter`
+    iterations, and calls the closure at least once in each.
 
     Liu, Nocedal: On the limited memory BFGS method for large scale optimization (1989).
 
     Parameters
     ----------
     params
-        Tensors; one group of them.
+        The parameters: an iterable of tensors.  There can be only one group.
     lr
-        The step along d.  The first one is also at most the length of g by its
-        absolute values.
+        The step length t.  In the very first iteration it is multiplied by min(1, 1 /
+        sum(abs(g))).
     max_iter, max_eval
-        The largest number of steps of a call, and of calls of the closure; by default
-        5/4 as many.
+        The largest number of iterations, and of calls of the closure, in one call of
+        `step`. The default of `max_eval` is max_iter * 5 / 4.
     tolerance_grad
-        The search ends when no element of the gradient is larger than this.
+        A call of `step` ends when no element of the gradient has a larger absolute
+        value.
     tolerance_change
-        A step, or a change of the loss, that is smaller ends the call.
+        A call of `step` ends when the parameters or the loss change by less than this.
     history_size
-        The number of pairs that are kept.
+        The number of pairs (s, y) that are stored.
     line_search_fn
-        None, or "strong_wolfe": a step after which the loss has fallen and its slope is
-        flatter.
+        None, or ``"strong_wolfe"``: a line search for a t with a smaller loss and a
+        flatter slope (the strong Wolfe conditions).
 
     Examples
     --------
@@ -101,17 +103,17 @@ class LBFGS(Optimizer):
         super().__init__(params, settings_of(locals()))
 
     def add_param_group(self, param_group: Any) -> None:
-        """Take the parameters; a second group is refused.
+        """Set the parameters; only one group is allowed.
 
         Parameters
         ----------
         param_group
-            ``"params"`` and the settings that differ from the defaults.
+            A dict with the key ``"params"`` and settings that differ from the defaults.
 
         Raises
         ------
         ArgumentError
-            If there is a group already.
+            If the optimizer has a group already.
 
         Examples
         --------
@@ -141,22 +143,22 @@ class LBFGS(Optimizer):
     # ---- steps -----------------------------------------------------------------------
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Make up to `max_iter` steps.
+        """Make up to `max_iter` iterations.
 
         Parameters
         ----------
         closure
-            Computes the loss and its gradients, and returns the loss; it is called
-            many times.
+            A function that computes the loss and the gradients, and returns the loss.
+            It is called many times.
 
         Returns
         -------
-        The loss as it was before the first step.
+        The loss before the first iteration.
 
         Raises
         ------
         ArgumentError
-            If there is no closure.
+            If `closure` is None.
 
         Examples
         --------

@@ -11,32 +11,35 @@ from autocalc.optim._settings import settings_of
 
 
 class Lion(Optimizer):
-    """Steps of one size, by the sign of an average of gradients.
+    """Lion: steps of constant size, with the sign of a running mean of the gradients.
 
-    ::
+    For a parameter p with the gradient g; m is initially 0::
 
         p *= 1 - lr * weight_decay
         p -= lr * sign(beta1 * m + (1 - beta1) * g)
         m = beta2 * m + (1 - beta2) * g
 
-    PyTorch has no Lion; arguments and state are the same as in its authors' programs.
-    It keeps half as much as `AdamW`; learning rates are 3 to 10 times smaller.
+    PyTorch has no such optimizer.  The names of the arguments and of the state are
+    those of the authors' program.  The state is half as large as that of `AdamW`.  Good
+    learning rates are 3 to 10 times smaller than for `AdamW`.
 
-    Chen and others: Symbolic discovery of optimization algorithms (NeurIPS 2023).
+    Chen et al.: Symbolic discovery of optimization algorithms (NeurIPS 2023).
 
     Parameters
     ----------
     params
-        Tensors, or groups: dicts with ``"params"`` and settings of their own.
+        The parameters: an iterable of tensors, or of dicts with the key ``"params"``
+        and settings that differ from the defaults.
     lr, betas, weight_decay
         The constants of the formula above.
     maximize
-        Go up the gradient.
+        True to move along the gradient, which increases the objective.
     master_weights
-        Update parameters of bfloat16 and float16 in float32, which the state keeps.
+        True to keep a float32 copy of each bfloat16 or float16 parameter in the state,
+        and to update that copy.
     stochastic_rounding
-        True to round such parameters up or down at random, so that they are right on
-        average.
+        True to round updated bfloat16 and float16 parameters up or down at random, so
+        that the mean of the rounding errors is 0.
 
     Examples
     --------

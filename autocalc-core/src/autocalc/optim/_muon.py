@@ -25,9 +25,9 @@ def _ratio(adjust_lr_fn: str | None, rows: int, columns: int) -> float:
 
 
 class Muon(Optimizer):
-    """Momentum with orthogonalised updates, for matrices only.
+    """Muon: momentum with orthogonalised updates; for matrices only.
 
-    ::
+    For a matrix p with the gradient g; m is initially 0::
 
         m = momentum * m + (1 - momentum) * g
         u = momentum * m + (1 - momentum) * g    if nesterov, else m
@@ -36,35 +36,37 @@ class Muon(Optimizer):
         p *= 1 - lr * weight_decay
         p -= lr * ratio * x
 
-    The iteration, of Newton and Schulz, turns the singular values of x towards 1; its
-    coefficients (a, b, c) are chosen for few steps, and leave them between about 0.7
-    and 1.2.  A matrix with more rows than columns is transposed for it.  Embeddings,
-    vectors and the last layer are better left to `AdamW`.
+    The line with `ns_steps` is the Newton-Schulz iteration.  It moves the singular
+    values of x towards 1.  With the default coefficients and a few iterations, they end
+    between about 0.7 and 1.2.  A matrix with more rows than columns is transposed for
+    the iteration.  Use `AdamW` for embeddings, vectors and the last layer.
 
-    Jordan and others: Muon, an optimizer for hidden layers in neural networks (2024).
+    Jordan et al.: Muon, an optimizer for hidden layers in neural networks (2024).
 
     Parameters
     ----------
     params
-        Matrices, or groups: dicts with ``"params"`` and settings of their own.
+        The parameters: an iterable of matrices, or of dicts with the key ``"params"``
+        and settings that differ from the defaults.
     lr, weight_decay, momentum, nesterov, eps, ns_steps
         The constants of the formula above.
     ns_coefficients
-        a, b and c.
+        The coefficients (a, b, c) of the iteration.
     adjust_lr_fn
-        The ratio: ``"original"``, which None means, for sqrt(max(1, rows / columns));
-        ``"match_rms_adamw"`` for 0.2 * sqrt(max(rows, columns)), with which learning
-        rates are those of `AdamW`.
+        The rule for `ratio`.  ``"original"`` and None mean sqrt(max(1, rows /
+        columns)).  ``"match_rms_adamw"`` means 0.2 * sqrt(max(rows, columns)); then
+        good learning rates are those of `AdamW`.
     master_weights
-        Update parameters of bfloat16 and float16 in float32, which the state keeps.
+        True to keep a float32 copy of each bfloat16 or float16 parameter in the state,
+        and to update that copy.
     stochastic_rounding
-        True to round such parameters up or down at random, so that they are right on
-        average.
+        True to round updated bfloat16 and float16 parameters up or down at random, so
+        that the mean of the rounding errors is 0.
 
     Raises
     ------
     ShapeError
-        If a parameter is no matrix.
+        If a parameter is not a matrix.
     ArgumentError
         If a setting is out of range.
 

@@ -58,23 +58,25 @@ def has_momentum(group: Group) -> bool:
 
 
 class Optimizer(Hooked):
-    """The base of all optimizers.
+    """The base class of all optimizers.
 
     Parameters
     ----------
     params
-        Tensors, or groups: dicts with ``"params"`` and settings of their own. In place
-        of tensors there can be pairs, as `Module.named_parameters` gives them: the
-        group then holds the names as ``"param_names"``, and so does the state.
+        The parameters: an iterable of tensors, or of dicts with the key ``"params"``
+        and settings that differ from the defaults.  It can also be an iterable of
+        (name, tensor) pairs, as `Module.named_parameters` returns it.  Then the groups
+        and the `state_dict` hold the names under ``"param_names"``.
     defaults
-        The settings that a group has when it does not say otherwise.
+        The default settings of a group.
 
     Attributes
     ----------
     param_groups
-        The groups; a setting that is changed, as ``group["lr"]``, holds from then on.
+        The groups of parameters, as a list of dicts.  A change of a setting, such as
+        ``group["lr"] = 0.1``, takes effect in the next step.
     state
-        The state of each parameter.
+        A dict of the state of each parameter.
 
     Examples
     --------
@@ -136,18 +138,18 @@ class Optimizer(Hooked):
         return type(self).__name__
 
     def add_param_group(self, param_group: Any) -> None:
-        """Add parameters with settings of their own.
+        """Add a group of parameters with settings of its own.
 
         Parameters
         ----------
         param_group
-            ``"params"`` and the settings that differ from the defaults.
+            A dict with the key ``"params"`` and settings that differ from the defaults.
 
         Raises
         ------
         ArgumentError
-            If a setting is unknown or impossible, or a parameter has a history or is
-            already in a group.
+            If a setting is unknown or out of range.  Also if a parameter is not a leaf,
+            or if it is in a group already.
 
         Examples
         --------
@@ -224,7 +226,7 @@ class Optimizer(Hooked):
     # ---- steps -----------------------------------------------------------------------
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Drop the gradients of all parameters, or set them to zero."""
+        """Set the gradients of all parameters to None, or to zero."""
         check_switches("zero_grad", set_to_none=set_to_none)
         for group in self.param_groups:
             for param in group["params"]:
@@ -246,12 +248,12 @@ class Optimizer(Hooked):
         Parameters
         ----------
         closure
-            Computes the loss and its gradients again; called first, with gradients
-            recorded.
+            A function that computes the loss and the gradients again, and returns the
+            loss.  It is called before the update, with gradients enabled.
 
         Returns
         -------
-        The closure's result, or None.
+        The result of the closure, or None.
         """
         loss = None
         if closure is not None:
@@ -334,22 +336,23 @@ class Optimizer(Hooked):
     # ---- state -----------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state by parameter number and the groups' settings.
+        """Return the state of all parameters and the settings of all groups.
 
-        The layout is PyTorch's.  Tensors share the optimizer's memory.
+        The layout of the dict is that of PyTorch.  Its tensors share the memory of the
+        optimizer.
         """
         return _hooks.collected(self, _state.collect)
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on from a `state_dict` of an optimizer of the same groups.
+        """Restore the state from a `state_dict` of an optimizer with the same groups.
 
-        AutoCalc's optimizers convert their state to the parameters' dtypes; what an
-        optimizer of one's own keeps has the dtype and the shape that were saved.
+        The optimizers of AutoCalc convert the state to the dtypes of the parameters.
+        The state of a custom optimizer keeps the dtypes and shapes that were saved.
 
         Raises
         ------
         ArgumentError
-            If the groups or the shapes do not fit; nothing is changed then.
+            If the groups or the shapes do not match.  Then nothing is changed.
 
         Examples
         --------

@@ -20,9 +20,10 @@ from autocalc.optim._settings import settings_of
 
 
 class RAdam(ParameterOptimizer):
-    """Adam that divides by the deviation only once enough gradients were seen.
+    """RAdam: Adam without the division by sqrt(v) until enough gradients were seen.
 
-    ::
+    For a parameter p with the gradient g, in step t = 1, 2, ...; m and v are initially
+    0::
 
         g += weight_decay * p
         m += (1 - beta1) * (g - m)
@@ -33,29 +34,30 @@ class RAdam(ParameterOptimizer):
         adapted = r * sqrt(1 - beta2**t) / (sqrt(v) + eps) if seen > 5 else 1
         p -= lr * m / (1 - beta1**t) * adapted
 
-    Liu and others: On the variance of the adaptive learning rate and beyond (ICLR
-    2020).
+    Liu et al.: On the variance of the adaptive learning rate and beyond (ICLR 2020).
 
     Parameters
     ----------
     params
-        Tensors, or groups: dicts with ``"params"`` and settings of their own.
+        The parameters: an iterable of tensors, or of dicts with the key ``"params"``
+        and settings that differ from the defaults.
     lr, betas, eps, weight_decay
         The constants of the formula above.
     decoupled_weight_decay
-        Shrink the weights by 1 - lr * weight_decay instead, as `AdamW` does.
+        True to multiply the weights by 1 - lr * weight_decay instead, as `AdamW` does.
     foreach, capturable
-        Accepted for PyTorch's sake; there is one implementation.
+        Accepted for compatibility with PyTorch.  There is only one implementation.
     maximize
-        Go up the gradient.
+        True to move along the gradient, which increases the objective.
     differentiable
-        Whether steps are recorded: parameter by parameter, in operators, so that
-        gradients pass through them. The parameters are no leaves then.
+        True to record each step in the autograd graph, so that gradients flow through
+        the updates.  Then the parameters are no longer leaves, and a step is slower.
     master_weights
-        Update parameters of bfloat16 and float16 in float32, which the state keeps.
+        True to keep a float32 copy of each bfloat16 or float16 parameter in the state,
+        and to update that copy.
     stochastic_rounding
-        True to round such parameters up or down at random, so that they are right on
-        average.
+        True to round updated bfloat16 and float16 parameters up or down at random, so
+        that the mean of the rounding errors is 0.
 
     Examples
     --------

@@ -13,41 +13,45 @@ from autocalc.optim._settings import settings_of
 
 
 class RMSprop(CountingOptimizer):
-    """Steps of the gradient over the root of its mean square.
+    """RMSprop: gradient steps divided by the root mean square of recent gradients.
 
-    ::
+    For a parameter p with the gradient g; v and b are initially 0::
 
         g += weight_decay * p
         v = alpha * v + (1 - alpha) * g**2
         b = momentum * b + g / (sqrt(v) + eps)
         p -= lr * b
 
-    With `centered` the root is of v - m**2, m the mean of g kept likewise: of the
-    variance.  It is taken of 0 where rounding makes that difference negative.
+    With `centered`, v is replaced by v - m**2, where m is the running mean of g.  This
+    is the variance of the gradient.  A difference that is negative because of rounding
+    counts as 0.
 
-    Tieleman, Hinton: Lecture 6.5, rmsprop (Coursera, 2012).  Centered: Graves,
-    Generating sequences with recurrent neural networks (2013).
+    Tieleman, Hinton: Lecture 6.5, rmsprop (Coursera, 2012).  Graves: Generating
+    sequences with recurrent neural networks (2013) describes `centered`.
 
     Parameters
     ----------
     params
-        Tensors, or groups: dicts with ``"params"`` and settings of their own.
+        The parameters: an iterable of tensors, or of dicts with the key ``"params"``
+        and settings that differ from the defaults.
     lr, alpha, eps, weight_decay, momentum
         The constants of the formula above.
     centered
-        Whether the mean is taken out of the mean square.
+        True to divide by the root of the variance instead of the mean square.
     maximize
-        Go up the gradient.
+        True to move along the gradient, which increases the objective.
     capturable, foreach
-        Accepted for PyTorch's sake; a step is always one kernel call.
+        Accepted for compatibility with PyTorch.  It has no effect, because one kernel
+        call always updates all parameters.
     differentiable
-        Whether steps are recorded: parameter by parameter, in operators, so that
-        gradients pass through them. The parameters are no leaves then.
+        True to record each step in the autograd graph, so that gradients flow through
+        the updates.  Then the parameters are no longer leaves, and a step is slower.
     master_weights
-        Update parameters of bfloat16 and float16 in float32, which the state keeps.
+        True to keep a float32 copy of each bfloat16 or float16 parameter in the state,
+        and to update that copy.
     stochastic_rounding
-        True to round such parameters up or down at random, so that they are right on
-        average.
+        True to round updated bfloat16 and float16 parameters up or down at random, so
+        that the mean of the rounding errors is 0.
 
     Examples
     --------

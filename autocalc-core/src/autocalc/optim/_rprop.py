@@ -15,16 +15,17 @@ from autocalc.optim._settings import settings_of
 
 
 class Rprop(ParameterOptimizer):
-    """Steps by the sign of the gradient, longer while the sign stays the same.
+    """Rprop: steps with the sign of the gradient, longer while the sign stays the same.
 
-    ::
+    For a parameter p with the gradients g, now, and g_before, one step earlier::
 
         factor = etas[1] if g * g_before > 0, etas[0] if it is < 0, else 1
         size = clamp(size * factor, *step_sizes)
         g = 0 where g * g_before < 0
         p -= size * sign(g)
 
-    It is for gradients of a whole data set, whose signs mean something.
+    The method needs the gradient of the whole data set.  In the gradients of small
+    batches, the signs are too noisy.
 
     Riedmiller, Braun: A direct adaptive method for faster backpropagation learning
     (1993).
@@ -32,25 +33,28 @@ class Rprop(ParameterOptimizer):
     Parameters
     ----------
     params
-        Tensors, or groups: dicts with ``"params"`` and settings of their own.
+        The parameters: an iterable of tensors, or of dicts with the key ``"params"``
+        and settings that differ from the defaults.
     lr
-        The size of the first step.
+        The initial value of `size`.
     etas
-        The factors of a size, below and above 1.
+        The factors of `size`: one below 1 for a change of the sign, one above 1 for the
+        same sign.
     step_sizes
-        The smallest and the largest size.
+        The limits (smallest, largest) of `size`.
     foreach, capturable
-        Accepted for PyTorch's sake; there is one implementation.
+        Accepted for compatibility with PyTorch.  There is only one implementation.
     maximize
-        Go up the gradient.
+        True to move along the gradient, which increases the objective.
     differentiable
-        Whether steps are recorded: parameter by parameter, in operators, so that
-        gradients pass through them. The parameters are no leaves then.
+        True to record each step in the autograd graph, so that gradients flow through
+        the updates.  Then the parameters are no longer leaves, and a step is slower.
     master_weights
-        Update parameters of bfloat16 and float16 in float32, which the state keeps.
+        True to keep a float32 copy of each bfloat16 or float16 parameter in the state,
+        and to update that copy.
     stochastic_rounding
-        True to round such parameters up or down at random, so that they are right on
-        average.
+        True to round updated bfloat16 and float16 parameters up or down at random, so
+        that the mean of the rounding errors is 0.
 
     Examples
     --------

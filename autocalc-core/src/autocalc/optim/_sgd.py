@@ -17,31 +17,38 @@ FIRST, LATER = (constant(step, int64.numpy) for step in (1, 2))
 
 
 class SGD(Optimizer):
-    """Stochastic gradient descent, optionally with momentum.
+    """Stochastic gradient descent, with optional momentum.
 
-    g += weight_decay * p;  b = momentum * b + (1 - dampening) * g  (b = g at first);
-    p -= lr * b, or with `nesterov` p -= lr * (g + momentum * b).
+    For a parameter p with the gradient g; in the first step, b = g::
+
+        g += weight_decay * p
+        b = momentum * b + (1 - dampening) * g
+        p -= lr * b                              without nesterov
+        p -= lr * (g + momentum * b)             with nesterov
 
     Parameters
     ----------
     params
-        Tensors, or groups: dicts with ``"params"`` and settings of their own.
+        The parameters: an iterable of tensors, or of dicts with the key ``"params"``
+        and settings that differ from the defaults.
     lr
-        The learning rate, 0 or more.
+        The learning rate: a number, or a tensor with one element; 0 or more.
     momentum, dampening, weight_decay, nesterov
         The constants of the formula above.
     maximize
-        Go up the gradient.
+        True to move along the gradient, which increases the objective.
     foreach, fused
-        Accepted for PyTorch's sake; a step is always one kernel call.
+        Accepted for compatibility with PyTorch.  It has no effect, because one kernel
+        call always updates all parameters.
     differentiable
-        Whether steps are recorded: parameter by parameter, in operators, so that
-        gradients pass through them. The parameters are no leaves then.
+        True to record each step in the autograd graph, so that gradients flow through
+        the updates.  Then the parameters are no longer leaves, and a step is slower.
     master_weights
-        Update parameters of bfloat16 and float16 in float32, which the state keeps.
+        True to keep a float32 copy of each bfloat16 or float16 parameter in the state,
+        and to update that copy.
     stochastic_rounding
-        True to round such parameters up or down at random, so that they are right on
-        average.
+        True to round updated bfloat16 and float16 parameters up or down at random, so
+        that the mean of the rounding errors is 0.
 
     Examples
     --------

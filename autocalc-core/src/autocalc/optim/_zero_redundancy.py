@@ -25,36 +25,41 @@ from autocalc.optim._state import number_in
 
 
 class ZeroRedundancyOptimizer(Optimizer):
-    """Lets each rank update a part of the parameters, and keep their state alone.
+    """Distributes the state of an optimizer over all ranks.
 
-    The optimizer's state, two tensors like the parameters for Adam, needs 1/n of the
-    memory on each of n ranks; all ranks send each other their updated parameters.
-    Gradients must be the same on all ranks, as those of `DistributedDataParallel` are:
-    then the parameters become what one optimizer would make of them.
-    Rajbhandari et al., "ZeRO" (SC 2020), stage 1.
+    Each rank updates a part of the parameters and stores only the state of that part.
+    Then all ranks exchange the updated parameters.  On n ranks, the state takes 1/n of
+    the memory. For Adam, it is two tensors for each parameter.
+
+    The gradients must be the same on all ranks, as `DistributedDataParallel` makes
+    them. Then the parameters are the same as with an ordinary optimizer.
+
+    Method: Rajbhandari et al., "ZeRO" (SC 2020), stage 1.
 
     Parameters
     ----------
     params
-        Tensors or groups, the same on all ranks.
+        The parameters or groups of parameters.  They must be the same on all ranks.
     optimizer_class
-        A class such as `AdamW`, which updates each parameter by itself.
+        The class of the optimizer, such as `AdamW`.  It must update each parameter
+        independently of the others.
     process_group
-        The ranks that share the state, as `distributed.new_group` made them; None: all.
+        The ranks that share the state, as made by `distributed.new_group`.  None means
+        all ranks.
     parameters_as_bucket_view, overlap_with_ddp
-        Accepted for PyTorch's sake; they have no effect.
+        Accepted for compatibility with PyTorch.  They have no effect.
     **defaults
         The arguments of `optimizer_class`.
 
     Attributes
     ----------
     optim
-        The optimizer of that class.
+        The optimizer of this rank's parameters, an instance of `optimizer_class`.
 
     Raises
     ------
     DTypeError
-        If `optimizer_class` is no class of optimizers, or `LBFGS`.
+        If `optimizer_class` is not a class of optimizers, or if it is `LBFGS`.
     ArgumentError
         If this rank is not in `process_group`.
 
@@ -104,13 +109,13 @@ class ZeroRedundancyOptimizer(Optimizer):
         self._assign()
 
     def add_param_group(self, param_group: Any) -> None:
-        """Add parameters with settings of their own; on all ranks alike.
+        """Add a group of parameters with settings of its own, on all ranks.
 
         Raises
         ------
         ArgumentError
-            If a setting is impossible, or a parameter has a history or is already in a
-            group.
+            If a setting is out of range.  Also if a parameter is not a leaf, or if it
+            is in a group already.
         """
         self.optim.add_param_group(param_group)
         self._assign()
@@ -133,16 +138,17 @@ class ZeroRedundancyOptimizer(Optimizer):
         return list(zip(self._owners, params, strict=True))
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update the parameters; all ranks call it.
+        """Update the parameters; all ranks have to call it.
 
         Parameters
         ----------
         closure
-            Computes the loss and its gradients again; called first.
+            A function that computes the loss and the gradients again, and returns the
+            loss.  It is called before the update.
 
         Returns
         -------
-        The closure's result, or None.
+        The result of the closure, or None.
         """
         loss = None
         if closure is not None:
@@ -180,19 +186,19 @@ class ZeroRedundancyOptimizer(Optimizer):
     # ---- state -----------------------------------------------------------------------
 
     def consolidate_state_dict(self, to: int = 0) -> None:
-        """Bring the state of all ranks to rank `to`; all ranks call it.
+        """Collect the state of all ranks on rank `to`; all ranks have to call it.
 
-        Afterwards `state_dict` works there, until the next step.
+        Afterwards `state_dict` can be called on that rank, until the next step.
 
         Parameters
         ----------
         to
-            The rank that gets it: its number in the group.
+            The number of the rank in the process group.
 
         Raises
         ------
         ArgumentError
-            If there is no rank `to`.
+            If the group has no rank `to`.
         """
         own = self.optim.state_dict()
         group = self._group
@@ -212,15 +218,15 @@ class ZeroRedundancyOptimizer(Optimizer):
         self._whole = {**own, "state": {k: states[k] for k in (*numbers, *shared)}}
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state of all parameters, as the inner optimizer has it.
+        """Return the state of all parameters, as `optimizer_class` returns it.
 
-        The file of one rank can be loaded with any number of ranks, and without this
-        class.
+        It can be loaded with any number of ranks, and also without this class.
 
         Raises
         ------
         ArgumentError
-            If `consolidate_state_dict` has not brought it here since the last step.
+            If `consolidate_state_dict` was not called for this rank since the last
+            step.
         """
         if self._whole is None and len(set(self._owners)) == 1:
             return self.optim.state_dict()
@@ -232,12 +238,12 @@ class ZeroRedundancyOptimizer(Optimizer):
         return self._whole
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Restore the state of this rank's parameters from the whole state.
+        """Restore the state of this rank's parameters from that of all parameters.
 
         Raises
         ------
         ArgumentError
-            If the groups or the shapes do not fit; nothing is changed then.
+            If the groups or the shapes do not match.  Then nothing is changed.
         """
         self.optim.load_state_dict(state_dict)
         self.param_groups = self.optim.param_groups

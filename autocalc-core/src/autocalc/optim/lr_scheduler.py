@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Schedulers of the learning rate."""
+"""Learning rate schedulers."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

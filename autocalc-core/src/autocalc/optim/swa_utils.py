@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Averages of a model's weights over its training."""
+"""Stochastic weight averaging: averages of a model's weights during its training."""
 
 from __future__ import annotations
 
@@ -38,12 +38,17 @@ MultiAverage = Callable[[list[Tensor], list[Tensor], Any], None]
 
 
 def get_ema_avg_fn(decay: float = 0.999) -> Average:
-    """Return a function that gives decay * average + (1 - decay) * current.
+    """Return a function that computes decay * average + (1 - decay) * current.
+
+    Parameters
+    ----------
+    decay
+        The weight of the old average, from 0 to 1.
 
     Raises
     ------
     ArgumentError
-        If `decay` is not from 0 to 1.
+        If `decay` is not between 0 and 1.
 
     Examples
     --------
@@ -69,7 +74,7 @@ def _mixed(averaged: Tensor, current: Tensor, decay: float) -> Tensor:
 
 
 def get_swa_avg_fn() -> Average:
-    """Return a function that gives the mean of all weights so far.
+    """Return a function that computes the mean of all weights so far.
 
     Examples
     --------
@@ -89,7 +94,12 @@ def _mean(averaged: Tensor, current: Tensor, num_averaged: Any) -> Tensor:
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> MultiAverage:
-    """Return a function that averages lists in place, as `get_ema_avg_fn` does.
+    """Return the function of `get_ema_avg_fn` for lists of tensors, in place.
+
+    Parameters
+    ----------
+    decay
+        The weight of the old average, from 0 to 1.
 
     Examples
     --------
@@ -105,7 +115,7 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> MultiAverage:
 
 
 def get_swa_multi_avg_fn() -> MultiAverage:
-    """Return a function that averages lists in place, as `get_swa_avg_fn` does.
+    """Return the function of `get_swa_avg_fn` for lists of tensors, in place.
 
     Examples
     --------
@@ -136,37 +146,40 @@ def _check_decay(where: str, decay: Any) -> None:
 
 
 class AveragedModel(Module):
-    """A copy of a model whose parameters are averages over the training.
+    """A copy of a model whose parameters are averages of the model's during training.
 
-    The first `update_parameters` copies, each one after it averages.  Izmailov and
-    others: Averaging weights leads to wider optima (UAI 2018); with `get_ema_avg_fn`
-    the exponential moving average.
+    The first call of `update_parameters` copies the parameters.  Each further call
+    updates the average.  With `get_ema_avg_fn`, it is an exponential moving average.
+
+    Izmailov et al.: Averaging weights leads to wider optima and better generalization
+    (UAI 2018).
 
     Parameters
     ----------
     model
-        It is copied, not changed.
+        The model to copy.  It is not changed.
     device
-        Accepted for PyTorch's sake; it has no effect.
+        Accepted for compatibility with PyTorch.  It has no effect.
     avg_fn
-        ``avg_fn(averaged, current, num_averaged)`` gives the new average; by default
-        the mean of all.
+        A function ``avg_fn(averaged, current, num_averaged)`` that returns the new
+        average of a parameter.  The default is the mean of all values.
     multi_avg_fn
-        The same for lists, in place.
+        A function with the same arguments, but for lists of tensors, which it updates
+        in place.
     use_buffers
-        Whether buffers are averaged too; otherwise they are copied.
+        True to average the buffers, too.  False to copy them.
 
     Attributes
     ----------
     module
-        The copy, which a call runs.
+        The copy of the model, which a call of this module runs.
     n_averaged
-        The number of calls of `update_parameters`.
+        The number of calls of `update_parameters` so far.
 
     Raises
     ------
     ArgumentError
-        If both functions are given.
+        If `avg_fn` and `multi_avg_fn` are both given.
 
     Examples
     --------
@@ -207,16 +220,16 @@ class AveragedModel(Module):
         self.use_buffers = use_buffers
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the copy."""
+        """Return the output of the copy."""
         return self.module(*args, **kwargs)
 
     def update_parameters(self, model: Module) -> None:
-        """Add the model's parameters to the average.
+        """Update the averages with the current parameters of the model.
 
         Raises
         ------
         ModuleError
-            If the model's parameters differ from the copy's in number or shape.
+            If the parameters of the model and of the copy differ in number or shape.
         """
         ours, theirs = self._averaged(self.module), self._averaged(model)
         if self._place is not None:
@@ -246,24 +259,27 @@ def _copy(sources: Iterable[Tensor], targets: Iterable[Tensor]) -> None:
 
 
 def update_bn(loader: Iterable[Any], model: Any, device: Any = None) -> None:
-    """Set the running statistics of all batch norms to the means over a loader.
+    """Recompute the running statistics of all batch norms of a model from the data.
 
-    Averaged weights give other activations than those that the statistics are of.
+    This is necessary for averaged weights, because their activations differ from those
+    during training.
 
     Parameters
     ----------
     loader
-        Yields tensors, or lists and tuples whose first element the model takes.
+        An iterable of batches: tensors, or lists or tuples whose first element is the
+        input.
     model
-        Is run in training mode without gradients, and left in the mode it was in.
+        The model.  It runs in training mode without gradients, and is then set back to
+        its previous mode.
     device
-        The device to which batches are moved; None does not move them.
+        The device to which batches are moved.  None means that they are not moved.
 
     Raises
     ------
     DTypeError
-        If `model` is no module, `loader` cannot be iterated over, or a batch is neither
-        a tensor nor begins with one.
+        If `model` is not a module, if `loader` is not iterable, or if a batch is
+        neither a tensor nor a list or tuple that begins with one.
 
     Examples
     --------

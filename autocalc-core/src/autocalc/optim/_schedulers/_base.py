@@ -32,26 +32,29 @@ _MOVED = ("lr", "momentum", "betas")
 
 
 class LRScheduler:
-    """The base of schedulers: ``step()`` once an epoch, after the optimizer's steps.
+    """The base class of learning rate schedulers.
 
-    A training is resumed in one of two ways, both after the optimizer's
-    ``load_state_dict``: by `load_state_dict`, or by `last_epoch`.  The rates are then
-    the same as in an uninterrupted training.
+    Call ``step()`` once after each epoch, after the steps of the optimizer.
+
+    There are two ways to resume a training.  First load the state of the optimizer.
+    Then either call `load_state_dict` of the scheduler, or pass `last_epoch`.  In both
+    cases the learning rates are the same as in an uninterrupted training.
 
     Parameters
     ----------
     optimizer
-        Whose groups' ``"lr"`` is set.
+        The optimizer.  Its learning rates, ``group["lr"]``, are set.
     last_epoch
-        The number of the last epoch that is over, from 0 on, if a training is resumed
-        whose state was saved after ``last_epoch + 1`` steps; -1 at the beginning.
+        The number of the last finished epoch, counted from 0, if a training is resumed.
+        Its state was saved after ``last_epoch + 1`` calls of `step`.  -1 means a new
+        training.
 
     Attributes
     ----------
     base_lrs
-        The groups' learning rates at the beginning.
+        The initial learning rate of each group.
     last_epoch
-        The number of calls of `step`.
+        The number of calls of `step` so far.
 
     Examples
     --------
@@ -104,11 +107,14 @@ class LRScheduler:
         self._is_initial = False
 
     def get_lr(self) -> list[float]:
-        """Return each group's learning rate in epoch `last_epoch`."""
+        """Return the learning rate of each group in epoch `last_epoch`."""
         raise NotImplementedError
 
     def step(self, epoch: float | None = None) -> None:
-        """Begin the next epoch, or a later one: set the learning rates."""
+        """Begin the next epoch: set the learning rates.
+
+        If `epoch` is given, go to that epoch instead.
+        """
         if self._untouched is not None and not self._is_initial:
             self._check_order()
         if epoch is None:
@@ -162,7 +168,7 @@ class LRScheduler:
         self.last_epoch = -1
 
     def get_last_lr(self) -> list[float]:
-        """Return the current learning rates, as numbers."""
+        """Return the current learning rate of each group, as a list of numbers."""
         return [rate_of(group) for group in self.optimizer.param_groups]
 
     @property
@@ -174,7 +180,10 @@ class LRScheduler:
         """Take what schedulers of PyTorch note: the rates are those of the groups."""
 
     def state_dict(self) -> dict[str, Any]:
-        """Return everything but the optimizer, and functions that were given."""
+        """Return the state of the scheduler as a dict.
+
+        It does not contain the optimizer or functions.
+        """
         left_out = {"optimizer", "_untouched", *self._unsaved}
         state = {k: v for k, v in self.__dict__.items() if k not in left_out}
         # What PyTorch's schedulers keep in addition, so that they can go on from it.
@@ -182,7 +191,7 @@ class LRScheduler:
         return {**state, "_last_lr": self.get_last_lr(), "_step_count": count}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Restore a `state_dict`, with the learning rates at the time of saving."""
+        """Restore the state from a `state_dict`, including the learning rates."""
         groups, rates = self.optimizer.param_groups, state_dict.get("_last_lr")
         if rates is not None and len(rates) != len(groups):
             raise ArgumentError(

@@ -76,19 +76,20 @@ class _Combined(LRScheduler):
 
 
 class SequentialLR(_Combined):
-    """Follows one scheduler after the other; they change at `milestones`.
+    """Uses several schedulers one after the other; the `milestones` are the changes.
 
     Parameters
     ----------
     optimizer
-        That of all schedulers.
+        The optimizer of all schedulers.
     schedulers
-        One or more; each begins at its own epoch 0.
+        One or more schedulers.  Each of them starts with its own epoch 0.
     milestones
-        The epochs at which the next one begins, one fewer than schedulers.
+        The epochs at which the next scheduler starts.  There is one fewer than
+        schedulers.
     last_epoch
-        The number of the last epoch that is over, if a training is resumed.  All
-        schedulers then run from their beginning, regardless of their own `last_epoch`.
+        The number of the last finished epoch if a training is resumed, otherwise -1.
+        The `last_epoch` of each scheduler in the list is ignored.
 
     Examples
     --------
@@ -137,14 +138,15 @@ class SequentialLR(_Combined):
 
 
 class ChainedScheduler(_Combined):
-    """Follows all schedulers at once: their factors are multiplied.
+    """Uses several schedulers at the same time; their factors are multiplied.
 
     Parameters
     ----------
     schedulers
-        One or more, of one optimizer; of one `last_epoch`, if a training is resumed.
+        One or more schedulers of one optimizer.  If a training is resumed, all have the
+        same `last_epoch`.
     optimizer
-        The optimizer; by default that of the first scheduler.
+        The optimizer.  The default is the optimizer of the first scheduler.
 
     Examples
     --------

@@ -20,10 +20,29 @@ from autocalc.optim._schedulers._base import (
 
 
 class CosineAnnealingLR(LRScheduler):
-    """Lets the learning rate fall to `eta_min` over `T_max` epochs, as half a cosine.
+    """Lowers the learning rate to `eta_min` over `T_max` epochs, along half a cosine.
 
-    lr = eta_min + (base_lr - eta_min) * (1 + cos(pi * epoch / T_max)) / 2.  It is
-    computed from the rate before, so that changes by others are kept in proportion.
+    The learning rate is::
+
+        lr = eta_min + (base_lr - eta_min) * (1 + cos(pi * epoch / T_max)) / 2
+
+    It is computed from the rate of the previous epoch.  So a change of the rate by
+    another scheduler is kept.
+
+    Loshchilov, Hutter: SGDR, stochastic gradient descent with warm restarts (ICLR
+    2017).
+
+    Parameters
+    ----------
+    optimizer
+        The optimizer.  Its learning rates, ``group["lr"]``, are set.
+    T_max
+        The number of epochs until the learning rate is `eta_min`; 1 or more.
+    eta_min
+        The lowest learning rate.
+    last_epoch
+        The number of the last finished epoch, counted from 0, if a training is resumed.
+        -1 means a new training.
 
     Examples
     --------
@@ -54,7 +73,7 @@ class CosineAnnealingLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
-        """Return the next rates on the cosine."""
+        """Return the learning rate of each group in the next epoch."""
         if self._is_initial:
             return self.get_last_lr()
         now, before = self._height(self.last_epoch), self._height(self.last_epoch - 1)
@@ -78,20 +97,25 @@ class CosineAnnealingLR(LRScheduler):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Lowers the learning rate along half a cosine, with restarts.
+    """Lowers the learning rate along half a cosine, and restarts it repeatedly.
 
-    The first fall takes `T_0` epochs, each one after it `T_mult` times as many.
+    The first period takes `T_0` epochs.  Each further period takes `T_mult` times as
+    many epochs as the one before.
+
+    Loshchilov, Hutter: SGDR, stochastic gradient descent with warm restarts (ICLR
+    2017).
 
     Parameters
     ----------
     optimizer
-        Whose groups' ``"lr"`` is set.
+        The optimizer.  Its learning rates, ``group["lr"]``, are set.
     T_0, T_mult
-        The number of steps of the first fall, and the factor of the next ones.
+        The number of epochs of the first period, and the factor for the next ones.
     eta_min
-        The learning rate at the end of each fall.
+        The learning rate at the end of each period.
     last_epoch
-        The number of finished epochs, when training continues.
+        The number of the last finished epoch, counted from 0, if a training is resumed.
+        -1 means a new training.
 
     Examples
     --------
@@ -126,7 +150,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
-        """Return the rates after `T_cur` of `T_i` epochs."""
+        """Return the learning rate of each group after `T_cur` of `T_i` epochs."""
         height = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
         return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
 
@@ -137,7 +161,10 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self.step(0)
 
     def step(self, epoch: float | None = None) -> None:
-        """Begin the next epoch, or go to `epoch`, which may be between two."""
+        """Begin the next epoch, or go to `epoch`.
+
+        `epoch` may be a fraction, to set the learning rate within an epoch.
+        """
         if epoch is None:
             super().step()
             return

@@ -17,36 +17,42 @@ _COUNTED = {"triangular": "cycle", "triangular2": "cycle", "exp_range": "iterati
 
 
 class CyclicLR(MovingMomentum):
-    """Raises the learning rate from `base_lr` to `max_lr` and lowers it, in cycles.
+    """Raises the learning rate from `base_lr` to `max_lr` and back, in cycles.
 
-    ``step`` is called after each batch.  Smith: Cyclical learning rates for training
-    neural networks (WACV 2017).
+    Call ``step`` after each batch.
+
+    Smith: Cyclical learning rates for training neural networks (WACV 2017).
 
     Parameters
     ----------
     optimizer
-        Whose groups' ``"lr"`` is set, and their momentum.
+        The optimizer.  The learning rates of its groups are set, and their momentum if
+        `cycle_momentum` is True.
     base_lr, max_lr
-        The lowest and the highest rate, or one for each group.
+        The lowest and the highest learning rate: one number, or one for each group.
     step_size_up, step_size_down
-        The steps up and down; as many down as up if those are not given.
+        The number of steps of the rise and of the fall.  The default of
+        `step_size_down` is `step_size_up`.
     mode
-        ``"triangular"``: all cycles are of one height; ``"triangular2"``: each of half
-        the height of the one before; ``"exp_range"``: heights times gamma^step.
+        The height of the cycles.  ``"triangular"``: all cycles have the same height.
+        ``"triangular2"``: each cycle has half the height of the previous one.
+        ``"exp_range"``: the height is multiplied by ``gamma**step``.
     gamma
-        The constant gamma of the formula.
+        The constant gamma of ``"exp_range"``.
     scale_fn
-        A function that gives the factor of the height, instead of `mode`.
+        A function that returns the factor of the height.  It replaces `mode`.
     scale_mode
-        The argument of `scale_fn`: the number of the ``"cycle"``, from 1 on, or of
-        ``"iterations"``, from 0 on.
+        The argument of `scale_fn`: ``"cycle"`` for the number of the cycle, from 1 on,
+        or ``"iterations"`` for the number of the step, from 0 on.
     cycle_momentum
-        Whether the momentum (Adam's first beta) goes the other way, from
-        `max_momentum` down to `base_momentum` and up again.
+        True to also change the momentum (for Adam, beta1).  It falls from
+        `max_momentum` to `base_momentum` while the learning rate rises, and rises again
+        afterwards.
     base_momentum, max_momentum
         The limits of the momentum: one number, or one for each group.
     last_epoch
-        The number of finished steps, when training continues.
+        The number of the last finished step, counted from 0, if a training is resumed.
+        -1 means a new training.
 
     Examples
     --------
@@ -107,7 +113,7 @@ class CyclicLR(MovingMomentum):
         self._enter(self.last_epoch)
 
     def get_lr(self) -> list[float]:
-        """Return the rates of this step; sets the momenta too."""
+        """Return the learning rate of each group in this step; also set the momenta."""
         height = self._height()
         if self.cycle_momentum:
             self._set_momenta(height)
@@ -126,7 +132,7 @@ class CyclicLR(MovingMomentum):
         )
 
     def scale_fn(self, x: float) -> float:
-        """Return the factor of the height in cycle, or step, `x`."""
+        """Return the factor of the height for cycle or step `x`."""
         if self._scale_fn_custom is not None:
             return self._scale_fn_custom(x)
         if self.mode == "exp_range":

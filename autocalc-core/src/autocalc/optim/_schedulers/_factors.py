@@ -51,6 +51,18 @@ class Multiplying(LRScheduler):
 class StepLR(Multiplying):
     """Multiplies the learning rate by `gamma` every `step_size` epochs.
 
+    Parameters
+    ----------
+    optimizer
+        The optimizer.  Its learning rates, ``group["lr"]``, are set.
+    step_size
+        The number of epochs between two changes; 1 or more.
+    gamma
+        The factor of the learning rate.
+    last_epoch
+        The number of the last finished epoch, counted from 0, if a training is resumed.
+        -1 means a new training.
+
     Examples
     --------
     >>> import autocalc as ac
@@ -82,7 +94,19 @@ class StepLR(Multiplying):
 
 
 class MultiStepLR(Multiplying):
-    """Multiplies the learning rate by `gamma` at each epoch of `milestones`.
+    """Multiplies the learning rate by `gamma` at the epochs in `milestones`.
+
+    Parameters
+    ----------
+    optimizer
+        The optimizer.  Its learning rates, ``group["lr"]``, are set.
+    milestones
+        The epochs, as integers.  The learning rate changes at each of them.
+    gamma
+        The factor of the learning rate.
+    last_epoch
+        The number of the last finished epoch, counted from 0, if a training is resumed.
+        -1 means a new training.
 
     Examples
     --------
@@ -118,13 +142,26 @@ class MultiStepLR(Multiplying):
         return float(self.gamma ** self.milestones[epoch])
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Restore a `state_dict`; milestones may be texts, as in JSON."""
+        """Restore the state from a `state_dict`.
+
+        The milestones may be strings, as in a dict that was stored as JSON.
+        """
         super().load_state_dict(state_dict)
         self.milestones = Counter({int(k): n for k, n in self.milestones.items()})
 
 
 class ExponentialLR(Multiplying):
-    """Multiplies the learning rate by `gamma` every epoch.
+    """Multiplies the learning rate by `gamma` after every epoch.
+
+    Parameters
+    ----------
+    optimizer
+        The optimizer.  Its learning rates, ``group["lr"]``, are set.
+    gamma
+        The factor of the learning rate.
+    last_epoch
+        The number of the last finished epoch, counted from 0, if a training is resumed.
+        -1 means a new training.
 
     Examples
     --------
@@ -153,8 +190,20 @@ class ExponentialLR(Multiplying):
 class LinearLR(Multiplying):
     """Changes the learning rate linearly over `total_iters` epochs.
 
-    From `start_factor` to `end_factor` times the rate at the beginning; often a
-    warm-up.
+    It goes from `start_factor` to `end_factor` times the initial rate.  It is often
+    used as a warm-up.
+
+    Parameters
+    ----------
+    optimizer
+        The optimizer.  Its learning rates, ``group["lr"]``, are set.
+    start_factor, end_factor
+        The factors of the initial rate in the first epoch and in epoch `total_iters`.
+    total_iters
+        The number of epochs in which the learning rate changes.
+    last_epoch
+        The number of the last finished epoch, counted from 0, if a training is resumed.
+        -1 means a new training.
 
     Examples
     --------
@@ -204,6 +253,18 @@ class LinearLR(Multiplying):
 class ConstantLR(Multiplying):
     """Multiplies the learning rate by `factor` during the first `total_iters` epochs.
 
+    Parameters
+    ----------
+    optimizer
+        The optimizer.  Its learning rates, ``group["lr"]``, are set.
+    factor
+        The factor of the initial rate, from 0 to 1.
+    total_iters
+        The number of epochs with the factor.
+    last_epoch
+        The number of the last finished epoch, counted from 0, if a training is resumed.
+        -1 means a new training.
+
     Examples
     --------
     >>> import autocalc as ac
@@ -240,7 +301,19 @@ class ConstantLR(Multiplying):
 
 
 class PolynomialLR(Multiplying):
-    """Lowers the learning rate to 0 as (1 - epoch / total_iters)^power.
+    """Lowers the learning rate to 0 as a polynomial: (1 - epoch / total_iters)**power.
+
+    Parameters
+    ----------
+    optimizer
+        The optimizer.  Its learning rates, ``group["lr"]``, are set.
+    total_iters
+        The number of epochs until the learning rate is 0.
+    power
+        The exponent of the polynomial.
+    last_epoch
+        The number of the last finished epoch, counted from 0, if a training is resumed.
+        -1 means a new training.
 
     Examples
     --------
@@ -313,16 +386,18 @@ class _ByRule(LRScheduler):
 
 
 class LambdaLR(_ByRule):
-    """Sets the learning rate to the initial one times a function of the epoch.
+    """Sets the learning rate to the initial rate times a function of the epoch.
 
     Parameters
     ----------
     optimizer
-        Whose groups' ``"lr"`` is set.
+        The optimizer.  Its learning rates, ``group["lr"]``, are set.
     lr_lambda
-        The function, or one for each group.
+        The function that computes the factor from the number of the epoch; or a list of
+        functions, one for each group.
     last_epoch
-        The number of finished epochs, when training continues.
+        The number of the last finished epoch, counted from 0, if a training is resumed.
+        -1 means a new training.
 
     Examples
     --------
@@ -335,13 +410,24 @@ class LambdaLR(_ByRule):
     """
 
     def get_lr(self) -> list[float]:
-        """Return the initial rates times the functions' values."""
+        """Return the initial learning rate of each group times its factor."""
         pairs = zip(self.base_lrs, self.lr_lambdas, strict=True)
         return [base * rule(self.last_epoch) for base, rule in pairs]
 
 
 class MultiplicativeLR(_ByRule):
-    """Multiplies the learning rate by a function of the epoch.
+    """Multiplies the learning rate by a function of the epoch, after every epoch.
+
+    Parameters
+    ----------
+    optimizer
+        The optimizer.  Its learning rates, ``group["lr"]``, are set.
+    lr_lambda
+        The function that computes the factor from the number of the epoch; or a list of
+        functions, one for each group.
+    last_epoch
+        The number of the last finished epoch, counted from 0, if a training is resumed.
+        -1 means a new training.
 
     Examples
     --------
@@ -361,7 +447,7 @@ class MultiplicativeLR(_ByRule):
     _is_relative = True
 
     def get_lr(self) -> list[float]:
-        """Return the current rates, times the functions' values."""
+        """Return the current learning rate of each group times its factor."""
         rates = self.get_last_lr()
         if self._is_initial:
             return rates

@@ -12,7 +12,7 @@ from autocalc.optim._schedulers._base import LRScheduler
 
 
 class MovingMomentum(LRScheduler):
-    """The base: where `cycle_momentum` is set, a state holds the momenta as well."""
+    """The base class of schedulers that can change the momentum, too."""
 
     cycle_momentum: bool
     use_beta1: bool
@@ -36,7 +36,10 @@ class MovingMomentum(LRScheduler):
             group["momentum"] = momentum
 
     def state_dict(self) -> dict[str, Any]:
-        """Return everything but the optimizer, and functions that were given."""
+        """Return the state of the scheduler as a dict.
+
+        It does not contain the optimizer or functions.
+        """
         state = super().state_dict()
         if self.cycle_momentum:
             groups = self.optimizer.param_groups
@@ -44,7 +47,7 @@ class MovingMomentum(LRScheduler):
         return state
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on from a `state_dict`, with its rates and momenta."""
+        """Restore the state from a `state_dict`, with learning rates and momenta."""
         super().load_state_dict(state_dict)
         momenta = state_dict.get("_last_momentum", ())  # PyTorch's states have none
         for group, momentum in zip(self.optimizer.param_groups, momenta, strict=False):

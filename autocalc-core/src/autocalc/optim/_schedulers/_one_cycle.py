@@ -30,38 +30,44 @@ _CURVES = {"cos": _cosine, "linear": _line}
 
 
 class OneCycleLR(MovingMomentum):
-    """Raises the learning rate to `max_lr` and lowers it, over all steps of a training.
+    """Raises the learning rate to `max_lr` and lowers it, once in a whole training.
 
-    From max_lr / div_factor up to max_lr in the share `pct_start` of the steps, then
-    down to max_lr / (div_factor * final_div_factor).  `step` is called after each
-    batch.  Smith, Topin: Super-convergence (2018).
+    The rate starts at max_lr / div_factor.  It reaches `max_lr` after the share
+    `pct_start` of all steps.  At the end it is max_lr / (div_factor *
+    final_div_factor).  Call `step` after each batch.
+
+    Smith, Topin: Super-convergence (2018).
 
     Parameters
     ----------
     optimizer
-        Whose groups' ``"lr"`` is set, and their momentum.
+        The optimizer.  The learning rates of its groups are set, and their momentum if
+        `cycle_momentum` is True.
     max_lr
-        The highest rate, or one for each group.
+        The highest learning rate: one number, or one for each group.
     total_steps
-        All steps; or else `epochs` times `steps_per_epoch`.
+        The number of all steps of the training.  If it is None, `epochs` and
+        `steps_per_epoch` are needed.
     epochs, steps_per_epoch
-        The lengths of the training, instead of `total_steps`.
+        The numbers of epochs and of steps per epoch, used instead of `total_steps`.
     pct_start
-        The share of steps in which the rate rises.
+        The share of the steps in which the learning rate rises, from 0 to 1.
     anneal_strategy
-        ``"cos"`` or ``"linear"``.
+        The form of the rise and of the fall: ``"cos"`` or ``"linear"``.
     cycle_momentum
-        Whether the momentum (Adam's first beta) goes the other way, from
-        `max_momentum` down to `base_momentum` and up again.
+        True to also change the momentum (for Adam, beta1).  It falls from
+        `max_momentum` to `base_momentum` while the learning rate rises, and rises again
+        afterwards.
     base_momentum, max_momentum
         The limits of the momentum: one number, or one for each group.
     div_factor, final_div_factor
-        The constants of the formula above.
+        The divisors that give the initial and the final learning rate; see above.
     three_phase
-        Whether the fall takes as long as the rise, to where it began, and the rest of
-        the steps goes further down.
+        True to divide the fall into two parts.  The first part takes as many steps as
+        the rise and ends at the initial rate.  The second part ends at the final rate.
     last_epoch
-        The number of finished steps, when training continues.
+        The number of the last finished step, counted from 0, if a training is resumed.
+        -1 means a new training.
 
     Examples
     --------
@@ -121,7 +127,7 @@ class OneCycleLR(MovingMomentum):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
-        """Return the rates of this step; sets the momenta too."""
+        """Return the learning rate of each group in this step; also set the momenta."""
         step = self.last_epoch
         if step > self.total_steps:
             raise ArgumentError(

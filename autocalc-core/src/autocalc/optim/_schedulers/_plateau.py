@@ -26,24 +26,25 @@ class ReduceLROnPlateau(LRScheduler):
     Parameters
     ----------
     optimizer
-        Whose groups' ``"lr"`` is set.
+        The optimizer.  Its learning rates, ``group["lr"]``, are set.
     mode
-        ``"min"`` if smaller is better, as for a loss; ``"max"``.
+        ``"min"`` if a smaller metric is better, for example a loss.  ``"max"`` if a
+        larger one is better, for example an accuracy.
     factor
-        The factor of the learning rate, below 1.
+        The factor of the learning rate; less than 1.
     patience
-        The number of epochs without an improvement that are tolerated.
+        The number of epochs without an improvement after which nothing is changed yet.
     threshold
-        The least improvement: relative to the best metric (`threshold_mode` ``"rel"``),
-        or absolute (``"abs"``).
+        The smallest change of the metric that counts as an improvement.
     threshold_mode
-        The meaning of `threshold`: ``"rel"`` or ``"abs"``.
+        ``"rel"`` if `threshold` is a fraction of the best metric so far; ``"abs"`` if
+        it is a difference from it.
     cooldown
-        The number of epochs that are not judged after the rate was lowered.
+        The number of epochs after a change in which the metric is ignored.
     min_lr
         The lowest learning rate: one number, or one for each group.
     eps
-        A change of the rate that is smaller is left out.
+        The smallest change of the learning rate.  A smaller change is not made.
 
     Examples
     --------
@@ -91,7 +92,7 @@ class ReduceLROnPlateau(LRScheduler):
         self.num_bad_epochs = 0
 
     def step(self, metrics: Any) -> None:  # type: ignore[override]  # as PyTorch's
-        """Use the metric of an epoch, a number or a tensor of one element."""
+        """Process the metric of an epoch: a number, or a tensor with one element."""
         refuse_reading("ReduceLROnPlateau.step", OUTSIDE)
         figure = self._figure(metrics)
         self.last_epoch += 1

@@ -25,24 +25,27 @@ _CURVES = {"cos": _cosine, "linear": _line}
 
 
 class SWALR(LRScheduler):
-    """Changes the learning rate to `swa_lr` in `anneal_epochs`, then keeps it.
+    """Changes the learning rate to `swa_lr` over `anneal_epochs` steps; then keeps it.
 
-    Each step undoes the share of the one before, so that another scheduler may have
-    changed the rate in between.  Izmailov and others: Averaging weights leads to wider
-    optima and better generalization (UAI 2018).
+    It is used while the weights are averaged.  Each step first undoes the interpolation
+    of the previous step.  So another scheduler may change the rate in between.
+
+    Izmailov et al.: Averaging weights leads to wider optima and better generalization
+    (UAI 2018).
 
     Parameters
     ----------
     optimizer
-        Whose groups' ``"lr"`` is set.
+        The optimizer.  Its learning rates, ``group["lr"]``, are set.
     swa_lr
-        The rate while weights are averaged, or one for each group.
+        The learning rate while weights are averaged: one number, or one for each group.
     anneal_epochs
-        The steps on the way, 0 or more.
+        The number of steps until the learning rate is `swa_lr`; 0 or more.
     anneal_strategy
-        ``"cos"`` or ``"linear"``.
+        The form of the change: ``"cos"`` or ``"linear"``.
     last_epoch
-        The number of finished steps, when training continues.
+        The number of the last finished step, counted from 0, if a training is resumed.
+        -1 means a new training.
 
     Examples
     --------
@@ -81,7 +84,7 @@ class SWALR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
-        """Return the rates of this step, given those of the one before."""
+        """Return the learning rate of each group in this step."""
         step = self.last_epoch
         if self.anneal_epochs == 0:
             step = max(1, step)
