@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Models that are ready to train, each short enough to be read with its paper."""
+"""Ready-made models: image classifiers and language models, and their training."""
 
 from autocalc.models._cache import KeyValueCache
 from autocalc.models._decoder import Decoder

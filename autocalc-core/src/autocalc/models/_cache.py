@@ -10,14 +10,16 @@ from autocalc.errors import GradError, ShapeError
 
 
 class KeyValueCache:
-    """Keys and values of one layer, room for `length` positions made at once.
+    """A cache of the keys and values of one attention layer.
+
+    It has room for `length` positions, which is allocated when the cache is made.
 
     Parameters
     ----------
     batch, heads, length, features
-        Sizes: both tables are ``[batch, length, heads, features]``.
+        The sizes.  The two tables have the shape (batch, length, heads, features).
     dtype
-        The dtype of the tables.
+        The floating-point dtype of the two tables.
 
     Attributes
     ----------
@@ -49,24 +51,27 @@ class KeyValueCache:
 
     @property
     def length(self) -> int:
-        """How many positions there is room for."""
+        """The number of positions for which there is room."""
         return self._keys.shape[1]
 
     def append(
         self, keys: Tensor, values: Tensor, start: int | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Add positions ``[B, S, H, D]``; return all that are filled, as views.
+        """Store the keys and values of S new positions; return all filled positions.
 
-        They go after the first `count`, which then counts them too; or to the
-        position `start`, and `count` stays: what `autocalc.compile` records may change
-        no such attribute.
+        `keys` and `values` have the shape (B, S, H, D).  The results are views of the
+        tables.  By default they are stored after the first `count` positions, and
+        `count` grows by S.  If `start` is given, they are stored at that position and
+        `count` does not change.  `autocalc.compile` needs this, because a compiled
+        function must not change an attribute.
 
         Raises
         ------
-        ShapeError
+        If there is not enough room.
             If there is no room for them.
         GradError
-            If they have a history: gradients do not flow through a cache.
+            If `keys` or `values` have an autograd history.  Gradients do not flow
+            through a cache.
         """
         if keys.requires_grad or values.requires_grad:
             raise GradError(

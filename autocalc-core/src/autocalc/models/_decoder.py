@@ -28,16 +28,16 @@ Activation = Literal["gelu", "swiglu"]
 
 
 class Attention(nn.Module):
-    """Each position gathers from those before it, or from all if not `causal`.
+    """Multi-head self-attention; by default causal.
 
-    ::
+    For an input x of shape (B, S, d)::
 
-        q, k, v = x W_qkv^T + b_qkv             [B, S, H, D] each
-        a = softmax(q k^T / sqrt(D) + causal)   [B, H, S, S], never in memory
-        y = (a v) W_o^T + b_o                   [B, S, d]
+        q, k, v = x W_qkv^T + b_qkv             (B, S, H, D) each
+        a = softmax(q k^T / sqrt(D) + causal)   (B, H, S, S), never in memory
+        y = (a v) W_o^T + b_o                   (B, S, d)
 
-    With fewer heads of keys than of queries, neighbours share them (Ainslie et al.:
-    GQA, 2023).
+    If there are fewer heads of keys than of queries, neighbouring heads of queries
+    share a head of keys (Ainslie et al.: GQA, 2023).
     """
 
     def __init__(
@@ -64,7 +64,10 @@ class Attention(nn.Module):
         cache: KeyValueCache | None = None,
         start: int | None = None,
     ) -> Tensor:
-        """Return [B, S, d] of [B, S, d]; `cache` holds the `start` positions before."""
+        """Return the output (B, S, d) for the input (B, S, d).
+
+        `cache` holds the keys and values of the `start` positions before.
+        """
         batch, length, _ = x.shape
         every = self.heads + 2 * self.kv_heads
         # Heads stay interleaved: the three are views, and their gradients one array.
@@ -106,7 +109,7 @@ def _beyond(length: int, past: int) -> Tensor | None:
 
 
 class GELUFeedForward(nn.Module):
-    """y = GELU(x W_1^T + b_1) W_2^T + b_2, from d to d_ff features and back."""
+    """Feed-forward part: y = GELU(x W_1^T + b_1) W_2^T + b_2."""
 
     def __init__(self, d_model: int, d_ff: int, bias: bool) -> None:
         super().__init__()
@@ -114,13 +117,16 @@ class GELUFeedForward(nn.Module):
         self.down = nn.Linear(d_ff, d_model, bias=bias)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return [B, S, d] of [B, S, d]."""
+        """Return the output (B, S, d) for the input (B, S, d)."""
         out: Tensor = self.down(functional.gelu(self.up(x)))
         return out
 
 
 class SwiGLUFeedForward(nn.Module):
-    """y = (SiLU(x W_g^T) * x W_u^T) W_2^T; Shazeer: GLU variants (2020), equation 6."""
+    """Feed-forward part: y = (SiLU(x W_g^T) * x W_u^T) W_2^T.
+
+    Shazeer: GLU variants improve transformer (2020), equation 6.
+    """
 
     def __init__(self, d_model: int, d_ff: int, bias: bool) -> None:
         super().__init__()
@@ -129,7 +135,7 @@ class SwiGLUFeedForward(nn.Module):
         self.down = nn.Linear(d_ff, d_model, bias=bias)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return [B, S, d] of [B, S, d]."""
+        """Return the output (B, S, d) for the input (B, S, d)."""
         out: Tensor = self.down(functional.silu(self.gate(x)) * self.up(x))
         return out
 
@@ -139,7 +145,7 @@ NORMS = {"layer": nn.LayerNorm, "rms": nn.RMSNorm}
 
 
 class Block(nn.Module):
-    """x = x + Attention(Norm(x)); x = x + FeedForward(Norm(x))."""
+    """A transformer block: x = x + Attention(Norm(x)); x = x + FeedForward(Norm(x))."""
 
     def __init__(
         self, attention: Attention, feed_forward: nn.Module, norms: Sequence[nn.Module]
@@ -155,51 +161,54 @@ class Block(nn.Module):
         cache: KeyValueCache | None = None,
         start: int | None = None,
     ) -> Tensor:
-        """Return [B, S, d] of [B, S, d]."""
+        """Return the output (B, S, d) for the input (B, S, d)."""
         x = x + self.attention(self.norm_1(x), rotary, cache, start)
         out: Tensor = x + self.feed_forward(self.norm_2(x))
         return out
 
 
 class Decoder(nn.Module):
-    """The logits of the token that follows each position.
+    """A decoder-only transformer, which predicts the next token at each position.
 
-    ::
+    For tokens of shape (B, S); E is the embedding table, and P holds the positions::
 
-        x = E[tokens] + P[positions]            [B, S, d]
+        x = E[tokens] + P[positions]            (B, S, d)
         x = Block_L(... Block_1(x))
-        logits = Norm(x) E^T                    [B, S, V]
+        logits = Norm(x) E^T                    (B, S, V)
 
     Parameters
     ----------
     vocabulary
-        V, the number of tokens.
+        The number of tokens V.
     context
-        The length of the longest text.
+        The largest length of a text, in tokens.
     d_model, heads, layers
-        The number of features d, of heads H (which divides d), and of blocks.
+        The number of features d, the number of heads H, which is a divisor of d, and
+        the number of blocks L.
     d_ff
-        The number of features in the feed-forward part; 4 d by default.
+        The number of hidden features of the feed-forward part.  The default is 4 d.
     kv_heads
-        The number of heads of keys and values; a divisor of `heads`, by default as
-        many.
+        The number of heads of keys and values; a divisor of `heads`.  The default is
+        `heads`.
     positions
-        ``"learned"`` adds a vector for each place; ``"rotary"`` turns queries and keys.
+        ``"learned"`` adds a learned vector to each position.  ``"rotary"`` rotates
+        queries and keys; see `Rotary`.
     norm
-        ``"layer"`` or ``"rms"``.
+        The class of the norms: ``"layer"`` for `LayerNorm`, ``"rms"`` for `RMSNorm`.
     activation
-        ``"gelu"`` or ``"swiglu"``.
+        The activation of the feed-forward part: ``"gelu"`` or ``"swiglu"``.
     dropout
-        The probability that a weight of attention is dropped in training.
+        The probability that an attention weight is set to 0 in training.
     bias
-        True to give the layers biases.
+        True to add biases to the linear layers and to the norms.
     tied
-        True to use the first table as the last layer (Press, Wolf 2017).
+        True to use the embedding table E as the weight of the last layer (Press, Wolf
+        2017).
 
     Raises
     ------
     ArgumentError
-        If the sizes do not fit together.
+        If the sizes do not match.
 
     Examples
     --------
@@ -259,10 +268,12 @@ class Decoder(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw weights from N(0, 0.02^2), those that end a branch smaller.
+        """Draw new initial values for all weights.
 
-        2 L branches add up in L blocks; 0.02 / sqrt(2 L) keeps their sum from growing
-        (Radford et al. 2019, section 2.3).
+        They are normal random numbers with standard deviation 0.02.  For the last
+        weight of each branch, the standard deviation is 0.02 / sqrt(2 L).  The L blocks
+        add 2 L branches, and the factor keeps the sum from growing (Radford et al.
+        2019, section 2.3).
         """
         last = 0.02 / math.sqrt(2 * max(len(self.blocks), 1))
         for name, parameter in self.named_parameters():
@@ -280,18 +291,20 @@ class Decoder(nn.Module):
         caches: Sequence[KeyValueCache] | None = None,
         start: int | None = None,
     ) -> Tensor:
-        """Return logits [B, S, V] of tokens [B, S].
+        """Return the logits (B, S, V) of the tokens that follow `tokens` (B, S).
 
         Parameters
         ----------
         tokens
-            Integers, at most `context` in a row with what the caches hold.
+            The tokens: integers of shape (B, S).  Together with the tokens in the
+            caches there are at most `context` in each row.
         caches
-            One for each block (see `make_caches`): then `tokens` are the ones after
-            those that the caches hold.
+            The caches of earlier tokens, one for each block, made by `make_caches`.
+            Then `tokens` are the tokens that follow them.
         start
-            The position of the first token, for `autocalc.compile`: the caches are
-            read and written there, and their `count` stays as it is.
+            The position of the first token.  The caches are then read and written at
+            this position, and their `count` does not change.  `autocalc.compile` needs
+            this.
         """
         past = _past(None if caches is None else caches[0], start)
         self._check_tokens(tokens, past)
@@ -306,13 +319,13 @@ class Decoder(nn.Module):
         return logits
 
     def make_caches(self, batch: int) -> list[KeyValueCache]:
-        """Return empty caches, one for each block, of the longest text."""
+        """Return an empty cache for each block, with room for `context` positions."""
         dtype = self.tokens.weight.dtype
         sizes = (batch, self.kv_heads, self.context, self.features)
         return [KeyValueCache(*sizes, dtype=dtype) for _ in self.blocks]
 
     def loss(self, tokens: Tensor, targets: Tensor) -> Tensor:
-        """Return the mean cross-entropy over all positions of [B, S]."""
+        """Return the mean cross-entropy over all positions of `tokens` (B, S)."""
         logits = self(tokens)
         flat = logits.reshape(-1, logits.shape[-1])
         return functional.cross_entropy(flat, targets.reshape(-1))

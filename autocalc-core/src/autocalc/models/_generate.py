@@ -35,9 +35,9 @@ def generate(
     top_p: float | None = None,
     seed: int | None = None,
 ) -> Tensor:
-    """Return `prompt` [B, S] with `count` more tokens after it, [B, S + count].
+    """Generate text: return `prompt` (B, S) followed by `count` new tokens.
 
-    The parameters are those of `stream`.
+    The result has the shape (B, S + count).  The parameters are those of `stream`.
 
     Examples
     --------
@@ -60,37 +60,39 @@ def stream(
     top_p: float | None = None,
     seed: int | None = None,
 ) -> Iterator[Tensor]:
-    """Yield `count` times the next token [B] of each text, as soon as it is drawn.
+    """Generate text token by token: yield `count` tensors of shape (B,).
 
-    A step computes one position; those before it are in the model's caches.  When these
-    are full, the model reads the later half of its context again.
+    Each step computes only the new position, because the model caches the earlier ones.
+    When the caches are full, the model reads the second half of its context again.
 
     Parameters
     ----------
     model
-        Called as ``model(tokens [B, S], caches)`` it returns logits [B, S, V];
-        ``model.make_caches(B)`` begins a text, ``model.context`` is how long it may be
-        (None: without end).
+        A model such as `Decoder`.  ``model(tokens, caches)`` returns logits (B, S, V)
+        for tokens (B, S), ``model.make_caches(B)`` returns empty caches, and
+        ``model.context`` is the largest length of a text, or None for no limit.
     prompt
-        The tokens to begin with, integers of shape [B, S]; only the end of a longer
-        prompt is used.
+        The tokens at the beginning, integers of shape (B, S).  If the prompt is longer
+        than the context, only its end is used.
     count
-        The number of tokens.
+        The number of tokens to generate.
     temperature
-        The divisor of the logits; 0 always takes the most likely token.
+        The divisor of the logits.  0 always takes the most probable token.
     top_k
-        The number of most likely tokens to draw from.
+        If given, only the `top_k` most probable tokens can be drawn.
     top_p
-        The sum of probabilities: a token is drawn from the fewest most likely ones that
-        reach it (Holtzman et al.: The curious case of neural text degeneration, 2020).
+        If given, only the most probable tokens can be drawn: the fewest tokens whose
+        probabilities sum to at least `top_p` (Holtzman et al.: The curious case of
+        neural text degeneration, 2020).
     seed
-        The seed: equal seeds give equal texts. By default the process's generator
-        continues.
+        The seed of the random numbers.  The same seed gives the same text.  By default
+        the generator of the process is used.
 
     Raises
     ------
     ArgumentError, ShapeError
-        If a setting is impossible, or `prompt` is not [B, S] with at least one token.
+        If a setting is out of range, or if `prompt` does not have the shape (B, S) with
+        S at least 1.
 
     Examples
     --------
@@ -109,7 +111,7 @@ def stream(
 def _columns(
     model: Any, prompt: Tensor, count: int, settings: Settings, seed: int | None
 ) -> Iterator[Tensor]:
-    """Return an iterator over the next tokens, each [B, 1], as a model reads them."""
+    """Return an iterator over the next tokens, each (B, 1), as a model reads them."""
     _check(prompt, count, *settings)
     generator = default_generator if seed is None else Generator().manual_seed(seed)
     return _read(model, prompt, count, settings, generator)
@@ -140,7 +142,7 @@ def _read(
 
 
 def reader(model: Any, caches: Any) -> Callable[[Tensor], Tensor]:
-    """Return ``read(tokens [B, S])``: the logits [B, V] after the last of them."""
+    """Return ``read(tokens (B, S))``: the logits (B, V) after the last of them."""
     one_more = position_reader(model, caches)
 
     def read(tokens: Tensor) -> Tensor:
@@ -167,7 +169,7 @@ def draw(
     top_p: float | None,
     generator: Generator,
 ) -> Tensor:
-    """Return a token [B, 1] for each row of logits [B, V].
+    """Return a token (B, 1) for each row of logits (B, V).
 
     The one is taken in whose stretch of the sum of probabilities a number drawn evenly
     falls.  Where some are left out, the tokens are in the order of their probabilities.
@@ -193,7 +195,7 @@ def draw(
 
 
 def _drawn(sums: Tensor, kept: Tensor, generator: Generator) -> Tensor:
-    """Return the place [B, 1] at which each row of sums passes a part of `kept`."""
+    """Return the place (B, 1) at which each row of sums passes a part of `kept`."""
     batch, count = sums.shape
     drawn = (
         rand(

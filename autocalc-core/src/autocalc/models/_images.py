@@ -23,23 +23,24 @@ def _check_size(name: str, size: Sequence[int], multiple: int) -> tuple[int, int
 
 
 class LeNet(nn.Module):
-    """Two convolutions with pooling, and three linear layers.
+    """LeNet: two convolutions with pooling, followed by three linear layers.
 
     LeCun, Bottou, Bengio, Haffner: Gradient-based learning applied to document
-    recognition (1998), with ReLU and padding so that sizes halve exactly::
+    recognition (1998).  This version uses ReLU, and padding so that each pooling halves
+    the size exactly::
 
-        x [B, 1, H, W]  -> 5x5, 6 channels  -> [B, 6, H/2, W/2]
-                        -> 5x5, 16 channels -> [B, 16, H/4, W/4]
+        x (B, 1, H, W)  -> 5x5, 6 channels  -> (B, 6, H/2, W/2)
+                        -> 5x5, 16 channels -> (B, 16, H/4, W/4)
                         -> 120 -> 84 -> classes
 
     Parameters
     ----------
     classes
-        The number of workers.
+        The number of classes.
     size
-        Height and width, multiples of 4.
+        The height and the width of the images; multiples of 4.
     channels
-        The number of channels of an image.
+        The number of channels of the images.
 
     Examples
     --------
@@ -71,23 +72,25 @@ class LeNet(nn.Module):
         )
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return logits [B, classes] of images [B, C, H, W]."""
+        """Return logits (B, classes) for images (B, C, H, W)."""
         logits: Tensor = self.classifier(self.features(x))
         return logits
 
 
 class ResidualBlock(nn.Module):
-    """y = ReLU(x + BN(Conv(ReLU(BN(Conv(x)))))), with 3 x 3 kernels.
+    """A residual block: y = ReLU(x + BN(Conv(ReLU(BN(Conv(x)))))), with 3 x 3 kernels.
 
-    He, Zhang, Ren, Sun: Deep residual learning for image recognition (2015), figure 2;
-    where sizes change, x goes through a 1 x 1 convolution (section 3.3, option B).
+    If the size or the number of channels changes, x goes through a 1 x 1 convolution
+    first (section 3.3, option B).
+
+    He, Zhang, Ren, Sun: Deep residual learning for image recognition (2015), figure 2.
 
     Parameters
     ----------
     ins, outs
-        The numbers of channels before and after.
+        The numbers of channels of the input and of the output.
     stride
-        The stride of the first convolution; 2 halves height and width.
+        The stride of the first convolution.  2 halves the height and the width.
     """
 
     def __init__(self, ins: int, outs: int, stride: int = 1) -> None:
@@ -103,28 +106,28 @@ class ResidualBlock(nn.Module):
             )
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return [B, outs, H / stride, W / stride] of [B, ins, H, W]."""
+        """Return (B, outs, H / stride, W / stride) for the input (B, ins, H, W)."""
         y = conv_norm_relu(self.conv_1, self.norm_1, x)
         return conv_norm_relu(self.conv_2, self.norm_2, y, self.shortcut(x))
 
 
 class ResNet(nn.Module):
-    """A residual network for small images: a block for each width.
+    """A small residual network for small images.
 
-    ::
+    It has one block for each of `widths`::
 
-        x [B, C, H, W] -> 3x3, ReLU -> block of each width -> mean -> classes
+        x (B, C, H, W) -> 3x3, ReLU -> block of each width -> mean -> classes
 
-    The first block keeps height and width, each other one halves them.
+    The first block keeps the height and the width.  Each other block halves them.
 
     Parameters
     ----------
     classes
-        The number of workers.
+        The number of classes.
     channels
-        The number of channels of an image.
+        The number of channels of the images.
     widths
-        The numbers of channels of the blocks.
+        The number of channels of each block.
 
     Examples
     --------
@@ -160,29 +163,30 @@ class ResNet(nn.Module):
         self.head = nn.Linear(widths[-1], classes)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return logits [B, classes] of images [B, C, H, W]."""
+        """Return logits (B, classes) for images (B, C, H, W)."""
         features = self.blocks(self.stem(x)).mean((2, 3))
         logits: Tensor = self.head(features)
         return logits
 
 
 class RowLSTM(nn.Module):
-    """Classifies an image from the last state of an LSTM over its rows.
+    """Classifies an image with an LSTM that reads it row by row.
 
-    ::
+    The class is predicted from the last state::
 
         h_t, c_t = LSTM(row_t, h_{t-1}, c_{t-1})    t = 1 ... H
         logits = h_H W^T + b
 
     Le, Jaitly, Hinton: A simple way to initialize recurrent networks of rectified
-    linear units (2015), section 4.2, with rows in the place of pixels.
+    linear units (2015), section 4.2; here the steps are rows instead of pixels.
 
     Parameters
     ----------
     classes
-        The number of workers.
+        The number of classes.
     size
-        Height (steps) and width (features of a step).
+        The height of the images, which is the number of steps, and their width, which
+        is the number of features of a step.
     hidden
         The number of features of the state.
 
@@ -202,7 +206,7 @@ class RowLSTM(nn.Module):
         self.head = nn.Linear(hidden, classes)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return logits [B, classes] of images [B, 1, H, W]."""
+        """Return logits (B, classes) for images (B, 1, H, W)."""
         if x.ndim != 4 or x.shape[1] != 1:
             raise ShapeError(
                 f"RowLSTM: the images have shape {x.shape}; they must be [B, 1, H, W]."

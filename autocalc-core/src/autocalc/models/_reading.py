@@ -83,7 +83,7 @@ def position_reader(model: Any, caches: Any) -> Callable[[Tensor], Tensor] | Non
 
 
 class PositionReader:
-    """``reader(tokens [B, 1])`` gives the logits [B, V]; the next call overwrites them.
+    """``reader(tokens (B, 1))`` gives the logits (B, V); the next call overwrites them.
 
     It computes what ``model(tokens, caches)`` does, in the same order.
     """

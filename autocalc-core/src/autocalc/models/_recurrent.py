@@ -15,19 +15,19 @@ from autocalc.nn import functional, init
 
 
 class StateCache:
-    """All that a recurrent model keeps of a text: h and c, [L, B, d] each.
+    """The state of a recurrent language model: h and c, of shape (L, B, d) each.
 
-    However long the text was; a transformer's cache grows with it.
+    Its size does not depend on the length of the text.
 
     Parameters
     ----------
     h, c
-        The states after the text read so far.
+        The states after the text that was read so far, of shape (L, B, d).
 
     Attributes
     ----------
     count
-        The number of positions read.
+        The number of positions that were read.
 
     Examples
     --------
@@ -44,46 +44,47 @@ class StateCache:
         self.count = 0
 
     def detach(self) -> None:
-        """Detach the states, so that gradients stop here.
+        """Detach the states from their autograd history, in place.
 
-        Between two stretches of one text that is truncated backpropagation through
-        time (Williams, Peng 1990).
+        Gradients stop here.  Call it between two parts of one text, for truncated
+        backpropagation through time (Williams, Peng 1990).
         """
         self.h, self.c = self.h.detach(), self.c.detach()
 
 
 class TextLSTM(nn.Module):
-    """The logits of the token that follows each position, by an LSTM.
+    """An LSTM language model, which predicts the next token at each position.
 
-    ::
+    For tokens of shape (B, S); E is the embedding table::
 
-        x = E[tokens]                               [B, S, d]
+        x = E[tokens]                               (B, S, d)
         h_t, c_t = LSTM(x_t, h_{t-1}, c_{t-1})      L layers, t = 1 ... S
-        logits = dropout(h) E^T + b                 [B, S, V]
+        logits = dropout(h) E^T + b                 (B, S, V)
 
     Parameters
     ----------
     vocabulary
-        V, the number of tokens.
+        The number of tokens V.
     d_model
-        Features d of tokens, and of the states.
+        The number of features d of the embeddings and of the states.
     layers
-        The number of layers, L.
+        The number of layers L.
     dropout
-        The probability that elements between layers, and before the last product, are
-        dropped in training.
+        The probability that an element is set to 0 in training, between the layers and
+        before the last product.
     tied
-        True to use the first table as the last layer's weight (Press, Wolf 2017).
+        True to use the embedding table E as the weight of the last layer (Press, Wolf
+        2017).
 
     Attributes
     ----------
     context
-        None: it reads texts of any length.
+        None, because a text can have any length.
 
     Raises
     ------
     ArgumentError
-        If a size is below 1.
+        If a size is less than 1.
 
     Examples
     --------
@@ -123,7 +124,11 @@ class TextLSTM(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw tables evenly from -0.1 to 0.1; the other weights as `LSTM` does."""
+        """Draw new initial values for all weights.
+
+        The embedding table is uniform on [-0.1, 0.1].  The other weights are those of
+        `LSTM`.
+        """
         self.lstm.reset_parameters()
         for weight in (self.tokens.weight, self.head.weight):
             init.uniform_(weight, -0.1, 0.1)
@@ -131,15 +136,15 @@ class TextLSTM(nn.Module):
             init.zeros_(self.head.bias)
 
     def forward(self, tokens: Tensor, caches: StateCache | None = None) -> Tensor:
-        """Return logits [B, S, V] of tokens [B, S].
+        """Return the logits (B, S, V) of the tokens that follow `tokens` (B, S).
 
         Parameters
         ----------
         tokens
-            Integers, of any length.
+            The tokens: integers of shape (B, S).
         caches
-            The keys and values of earlier tokens (see `make_caches`). `tokens` are then
-            the next ones, and their keys and values are added to the caches.
+            The state after the earlier tokens, made by `make_caches`.  Then `tokens`
+            are the tokens that follow them, and the state is updated.
         """
         if tokens.ndim != 2 or tokens.shape[1] == 0:
             raise ShapeError(
@@ -155,7 +160,7 @@ class TextLSTM(nn.Module):
         return logits
 
     def make_caches(self, batch: int) -> StateCache:
-        """Return the states before a text: zeros."""
+        """Return the state at the beginning of a text: zeros."""
         shape = (self.lstm.num_layers, batch, self.lstm.hidden_size)
         like = self.tokens.weight
         return StateCache(like.new_zeros(*shape), like.new_zeros(*shape))
@@ -163,7 +168,7 @@ class TextLSTM(nn.Module):
     def loss(
         self, tokens: Tensor, targets: Tensor, caches: StateCache | None = None
     ) -> Tensor:
-        """Return the mean cross-entropy over all positions of [B, S]."""
+        """Return the mean cross-entropy over all positions of `tokens` (B, S)."""
         logits = self(tokens, caches)
         flat = logits.reshape(-1, logits.shape[-1])
         return functional.cross_entropy(flat, targets.reshape(-1))

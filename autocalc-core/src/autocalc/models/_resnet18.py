@@ -10,14 +10,14 @@ from autocalc.nn.utils import conv_norm_relu
 
 
 class BasicBlock(nn.Module):
-    """y = ReLU(x + BN(Conv(ReLU(BN(Conv(x)))))), with 3 x 3 kernels.
+    """A residual block: y = ReLU(x + BN(Conv(ReLU(BN(Conv(x)))))), with 3 x 3 kernels.
 
     Parameters
     ----------
     inplanes, planes
-        The numbers of channels before and after.
+        The numbers of channels of the input and of the output.
     stride
-        The stride of the first convolution; 2 halves height and width.
+        The stride of the first convolution.  2 halves the height and the width.
     """
 
     def __init__(self, inplanes: int, planes: int, stride: int = 1) -> None:
@@ -34,28 +34,28 @@ class BasicBlock(nn.Module):
             )
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return [B, planes, H / stride, W / stride] of [B, inplanes, H, W]."""
+        """Return (B, planes, H / stride, W / stride) for x of (B, inplanes, H, W)."""
         y = conv_norm_relu(self.conv1, self.bn1, x)
         shortcut = x if self.downsample is None else self.downsample(x)
         return conv_norm_relu(self.conv2, self.bn2, y, shortcut)
 
 
 class ResNet18(nn.Module):
-    """The residual network of 18 layers for photographs, 11.7 million parameters.
+    """ResNet-18: a residual network of 18 layers with 11.7 million parameters.
 
     He, Zhang, Ren, Sun: Deep residual learning for image recognition (2015), table 1::
 
-        x [B, 3, H, W] -> 7x7 by 2, 64 -> max pool 3x3 by 2 -> 2 blocks of 64
+        x (B, 3, H, W) -> 7x7 by 2, 64 -> max pool 3x3 by 2 -> 2 blocks of 64
           -> 2 of 128, halved -> 2 of 256, halved -> 2 of 512, halved
           -> mean -> classes
 
-    The keys and layouts of its `state_dict` are those of the weights that are published
-    for PyTorch: save them as safetensors, and they load here.
+    The names and shapes in its `state_dict` are those of the published PyTorch weights.
+    Save those weights as safetensors to load them here.
 
     Parameters
     ----------
     num_classes
-        The number of workers.
+        The number of classes.
 
     Examples
     --------
@@ -79,13 +79,17 @@ class ResNet18(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the convolutions' weights for ReLU, by fan-out (He and others, 2015)."""
+        """Draw new initial values for the weights of the convolutions.
+
+        They are those of `nn.init.kaiming_normal_` with ``mode="fan_out"`` (He et al.
+        2015).
+        """
         for module in self.modules():
             if isinstance(module, nn.Conv2d):
                 init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return logits [B, classes] of images [B, 3, H, W]."""
+        """Return logits (B, classes) for images (B, 3, H, W)."""
         x = conv_norm_relu(self.conv1, self.bn1, x)
         x = functional.max_pool2d(x, 3, 2, padding=1)
         for layer in (self.layer1, self.layer2, self.layer3, self.layer4):

@@ -11,19 +11,22 @@ from autocalc.errors import ArgumentError
 
 
 class Rotary(nn.Module):
-    """Turn feature pairs (i, i + D/2) of place p by the angle p * base^(-2 i / D).
+    """Rotary position embedding: rotates pairs of features by an angle.
 
-    Su et al.: RoFormer (2021), equation 34.  The product of a turned query and a turned
-    key depends on the distance of their places alone.
+    At position p, the features (i, i + D/2) are rotated by the angle p * base^(-2 i /
+    D). So the product of a rotated query and a rotated key depends only on the distance
+    between their positions.
+
+    Su et al.: RoFormer (2021), equation 34.
 
     Parameters
     ----------
     context
-        The number of positions.
+        The largest number of positions.
     features
-        D, an even number.
+        The number of features D; an even number.
     base
-        The base of the angles.
+        The base of the angles in the formula above.
 
     Examples
     --------
@@ -50,6 +53,6 @@ class Rotary(nn.Module):
         self.register_buffer("sin", angles.sin(), persistent=False)
 
     def forward(self, x: Tensor, start: int = 0) -> Tensor:
-        """Return x [B, S, H, D] turned; its first place is `start`."""
+        """Return x of shape (B, S, H, D), rotated; the first position is `start`."""
         stop = start + x.shape[1]
         return rotary_embedding(x, self.cos[start:stop], self.sin[start:stop])

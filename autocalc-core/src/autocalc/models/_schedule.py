@@ -19,9 +19,9 @@ def scheduled_rate(
 ) -> float:
     """Return the learning rate of a step, counted from 0.
 
-    It rises evenly for `warmup` steps and then falls from `highest` to the share `last`
-    of it: along half a cosine (Loshchilov, Hutter: SGDR, 2017), or evenly, or not at
-    all.
+    The rate rises linearly for `warmup` steps.  Then it falls from `highest` to ``last
+    * highest``, either along half a cosine (Loshchilov, Hutter: SGDR, 2017) or
+    linearly, or it stays constant.
     """
     if step < warmup:
         return highest * (step + 1) / (warmup + 1)

@@ -44,9 +44,10 @@ _EVALUATION_BATCH = 64
 
 @dataclass(frozen=True)
 class TextConfig:
-    """The settings of a training; they and the text determine every bit of the result.
+    """The settings of a training of a language model.
 
-    `heads`, `d_ff`, `positions`, `norm` and `activation` are of the transformer alone.
+    The settings and the text determine every bit of the result.  `heads`, `d_ff`,
+    `positions`, `norm` and `activation` only apply to a transformer.
 
     Examples
     --------
@@ -99,7 +100,8 @@ class TextConfig:
     def rate(self, step: int) -> float:
         """Return the learning rate of a step, counted from 0.
 
-        It rises evenly for `warmup` steps and then falls to a tenth, by `schedule`.
+        The rate rises linearly for `warmup` steps.  Then it falls to a tenth, as
+        `schedule` defines.
         """
         return scheduled_rate(
             step, self.steps, self.lr, self.schedule, warmup=self.warmup, last=_LAST
@@ -108,7 +110,7 @@ class TextConfig:
 
 @dataclass
 class TextHistory:
-    """The progress so far.
+    """The losses and the evaluations of a training so far.
 
     Examples
     --------
@@ -126,14 +128,14 @@ class TextHistory:
     seconds: float = 0.0
 
     def recent_loss(self, steps: int = 20) -> float:
-        """Return the mean loss of the last steps."""
+        """Return the mean loss of the last `steps` steps."""
         recent = self.losses[-steps:]
         return sum(recent) / len(recent)
 
 
 @dataclass(frozen=True)
 class TextStep:
-    """A finished step: its number, loss and learning rate.
+    """The result of a training step: its number, its loss and its learning rate.
 
     Examples
     --------
@@ -152,7 +154,7 @@ class TextStep:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The loss over the part of the text that is not trained on.
+    """The result of an evaluation: the loss over the text that is not trained on.
 
     Examples
     --------
@@ -171,15 +173,15 @@ class Evaluation:
 
 
 class TextTraining:
-    """Trains a `Decoder` or `TextLSTM` on a text; can stop and continue at any step.
+    """Trains a `Decoder` or a `TextLSTM` on a text, with stops at any step.
 
-    In a group of several ranks each has a part of each batch, and the losses are those
-    of one process but for rounding; what dropout draws is not.
+    In a process group, each rank computes a part of each batch.  The losses are the
+    same as with one process, except for rounding and for the random numbers of dropout.
 
     Parameters
     ----------
     text
-        The text to learn: nine tenths for training, one tenth for evaluation.
+        The text.  The first nine tenths are used for training, the rest for evaluation.
     config
         The settings of the training.
 
@@ -214,7 +216,7 @@ class TextTraining:
         self._train_step: Any = train_step
 
     def compile(self) -> None:
-        """Compile the steps from now on, with the same bits."""
+        """Compile all further steps; the results are the same, bit for bit."""
         self._train_step = compile(train_step, exact=True, fallback=True)
 
     @property
@@ -224,12 +226,15 @@ class TextTraining:
 
     @property
     def speed(self) -> float:
-        """Tokens a second, in training steps."""
+        """The speed of the training steps, in tokens per second."""
         tokens = self.step * self.config.batch_size * self.config.seq_len
         return tokens / self.history.seconds if self.history.seconds else 0.0
 
     def run(self) -> Iterator[TextStep | Evaluation]:
-        """Train to the last step; leave the loop at any event to stop there."""
+        """Train to the last step: yield a `TextStep` or `Evaluation` for each event.
+
+        The training can be interrupted by leaving the loop at any event.
+        """
         config = self.config
         self.model.train()
         while self.step < config.steps:
@@ -262,7 +267,7 @@ class TextTraining:
         return value
 
     def evaluate(self) -> float:
-        """Return the mean loss of each token of the kept text, read in stretches."""
+        """Return the mean loss per token over the text that is not trained on."""
         self.model.eval()
         total, count = 0.0, 0
         parts = _stretches(self.kept_tokens, self.config.seq_len)
@@ -276,7 +281,10 @@ class TextTraining:
         return _ranks.total(total) / count
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state for `load_state_dict`, which continues bit for bit."""
+        """Return the state of the training.
+
+        After `load_state_dict` with this state, the training continues bit for bit.
+        """
         history = self.history
         return {
             "model": self.model.state_dict(),
@@ -289,7 +297,7 @@ class TextTraining:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore a state of `state_dict`."""
+        """Restore the state from a `state_dict`."""
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.generator.set_state(state["windows"])
@@ -302,7 +310,10 @@ class TextTraining:
 def train_step(
     model: Any, optimizer: Any, grad_clip: float, inputs: Tensor, targets: Tensor
 ) -> Tensor:
-    """Move the parameters once down the gradient; return the loss."""
+    """Make one training step; return the loss.
+
+    `grad_clip` is the largest norm of the gradients.
+    """
     optimizer.zero_grad()
     loss = model.loss(inputs, targets)
     loss.backward()

@@ -18,38 +18,41 @@ from autocalc.nn import init
 
 
 class VisionTransformer(nn.Module):
-    """Cuts an image into patches, which then attend to each other.
+    """Vision transformer: classifies an image by attention between its patches.
 
-    ::
+    For images (B, C, H, W) in patches of P x P pixels::
 
-        x = patches W_p^T + b_p + P             [B, N, d], N = (H / P) (W / P)
+        x = patches W_p^T + b_p + P             (B, N, d), N = (H / P) (W / P)
         x = Block_L(... Block_1(x))             every patch sees every other
-        logits = mean(Norm(x)) W^T + b          [B, classes]
+        logits = mean(Norm(x)) W^T + b          (B, classes)
 
-    The mean over all patches is used where the paper has a token of its own (its
-    appendix D.3: they do equally well).
+    The original paper uses a separate class token instead of the mean over all patches.
+    Both work equally well, as its appendix D.3 shows.
+
+    Dosovitskiy et al.: An image is worth 16x16 words (2020).
 
     Parameters
     ----------
     classes
-        The number of workers.
+        The number of classes.
     size
-        Height and width, multiples of `patch`.
+        The height and the width of the images; multiples of `patch`.
     patch
-        Height and width P of a patch.
+        The height and the width P of a patch.
     d_model, heads, layers
-        Features d, heads (d is a multiple of them), blocks.
+        The number of features d, the number of heads, which is a divisor of d, and the
+        number of blocks L.
     d_ff
-        Features within the feed-forward part; 2 d by default.
+        The number of hidden features of the feed-forward part.  The default is 2 d.
     channels
-        The number of channels of an image.
+        The number of channels of the images.
     dropout
-        The probability that a weight of attention is dropped in training.
+        The probability that an attention weight is set to 0 in training.
 
     Raises
     ------
     ArgumentError
-        If the sizes do not fit together.
+        If the sizes do not match.
 
     Examples
     --------
@@ -95,14 +98,18 @@ class VisionTransformer(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw positions from N(0, 0.02^2); the layers as they draw themselves."""
+        """Draw new initial values for all weights.
+
+        The positions are normal random numbers with standard deviation 0.02.  The
+        layers have their usual initial values.
+        """
         for module in self.modules():
             if isinstance(module, (nn.Linear, nn.LayerNorm)):
                 module.reset_parameters()
         init.normal_(self.positions, 0.0, 0.02)
 
     def patches(self, x: Tensor) -> Tensor:
-        """Return [B, N, C P P] of images [B, C, H, W]."""
+        """Return the patches (B, N, C P P) of images (B, C, H, W)."""
         channels, height, width = self.image
         p = self.patch
         cut = x.reshape(-1, channels, height // p, p, width // p, p)
@@ -111,7 +118,7 @@ class VisionTransformer(nn.Module):
         )
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return logits [B, classes] of images [B, C, H, W]."""
+        """Return logits (B, classes) for images (B, C, H, W)."""
         if x.ndim != 4 or x.shape[1:] != self.image:
             raise ShapeError(
                 f"VisionTransformer: the images have shape {x.shape}; they must be "

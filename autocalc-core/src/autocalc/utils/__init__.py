@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Names that PyTorch has in its `utils`."""
+"""Utilities under PyTorch's names: checkpoints and TensorBoard files."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

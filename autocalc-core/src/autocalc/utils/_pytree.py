@@ -39,7 +39,7 @@ Context = Any
 
 
 class NodeDef(NamedTuple):
-    """How objects of a class are taken apart, and made again."""
+    """The functions that take objects of a class apart and rebuild them."""
 
     type: Any
     flatten_fn: Callable[[Any], tuple[Iterable[Any], Context]]
@@ -93,22 +93,22 @@ def register_pytree_node(
     unflatten_fn: Callable[[Iterable[Any], Context], Any],
     **_: Any,
 ) -> None:
-    """Let objects of a class be nodes.
+    """Register a class, so that its objects are nodes of nested structures.
 
     Parameters
     ----------
     cls
-        The class; its subclasses stay leaves.
+        The class.  Objects of its subclasses remain leaves.
     flatten_fn
-        Returns the children of an object, and the function that makes an object of
-        them.
+        A function that takes an object and returns (children, context).  The context is
+        any value that is needed to rebuild the object.
     unflatten_fn
-        Makes an object of both.
+        A function that takes (children, context) and returns the object.
 
     Raises
     ------
     ArgumentError
-        If the class is a node already.
+        If the class is registered already.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def register_pytree_node(
 
 
 class TreeSpec(NamedTuple):
-    """The structure of a nest: what `tree_flatten` leaves without the leaves."""
+    """The structure of a nested object, without its leaves; see `tree_flatten`."""
 
     #: The class of the node; None for a leaf.
     type: Any
@@ -145,12 +145,12 @@ class TreeSpec(NamedTuple):
         return sum(child.num_leaves for child in self.children)
 
     def is_leaf(self) -> bool:
-        """Return whether there is one leaf, and no node around it."""
+        """Return whether the whole object is a single leaf."""
         return self.type is None
 
 
 class LeafSpec(TreeSpec):
-    """The structure of a leaf."""
+    """The structure of a single leaf."""
 
     __slots__ = ()
 
@@ -162,13 +162,13 @@ _LEAF = LeafSpec()
 
 
 class SequenceKey(NamedTuple):
-    """The place of a child in a list or tuple."""
+    """The position of a child in a list or tuple."""
 
     idx: int
 
 
 class MappingKey(NamedTuple):
-    """The place of a child in a dict."""
+    """The key of a child in a dict."""
 
     key: Any
 
@@ -200,19 +200,21 @@ def _flat(
 def tree_flatten(
     tree: Any, is_leaf: Callable[[Any], bool] | None = None
 ) -> tuple[list[Any], TreeSpec]:
-    """Return the leaves of a nest, from left to right, and its structure.
+    """Return the leaves of a nested object, from left to right, and its structure.
 
     Parameters
     ----------
     tree
-        Lists, tuples and dicts in each other.
+        The nested object: lists, tuples and dicts, and other registered nodes, with
+        leaves of any class.
     is_leaf
-        Says of a node whether it counts as a leaf; None: no node does.
+        A function that returns True for a node that is to count as a leaf.  None means
+        that all nodes are taken apart.
 
     Raises
     ------
     DTypeError
-        If `is_leaf` cannot be called.
+        If `is_leaf` is not callable.
 
     Examples
     --------
@@ -229,21 +231,21 @@ def tree_flatten(
 
 
 def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
-    """Return the nest of that structure with these leaves.
+    """Build a nested object from its leaves and its structure.
 
     Parameters
     ----------
     leaves
-        The leaves, as many as the structure has.
+        The leaves, in the order of `tree_flatten`.
     treespec
         The structure, as returned by `tree_flatten`.
 
     Raises
     ------
     DTypeError
-        If `treespec` is no structure, or `leaves` cannot be iterated over.
+        If `treespec` is not a `TreeSpec`, or if `leaves` is not iterable.
     ArgumentError
-        If there are more or fewer leaves.
+        If the number of leaves is not that of the structure.
 
     Examples
     --------
@@ -274,19 +276,21 @@ def _built(spec: TreeSpec, leaves: Iterator[Any]) -> Any:
 
 
 def tree_leaves(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> list[Any]:
-    """Return the leaves of a nest; see `tree_flatten`.
+    """Return the leaves of a nested object, from left to right.
 
     Parameters
     ----------
     tree
-        Lists, tuples and dicts in each other.
+        The nested object: lists, tuples and dicts, and other registered nodes, with
+        leaves of any class.
     is_leaf
-        Says of a node whether it counts as a leaf; None: no node does.
+        A function that returns True for a node that is to count as a leaf.  None means
+        that all nodes are taken apart.
 
     Raises
     ------
     DTypeError
-        If `is_leaf` cannot be called.
+        If `is_leaf` is not callable.
 
     Examples
     --------
@@ -299,19 +303,21 @@ def tree_leaves(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> list
 
 
 def tree_structure(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> TreeSpec:
-    """Return the structure of a nest; see `tree_flatten`.
+    """Return the structure of a nested object, without its leaves.
 
     Parameters
     ----------
     tree
-        Lists, tuples and dicts in each other.
+        The nested object: lists, tuples and dicts, and other registered nodes, with
+        leaves of any class.
     is_leaf
-        Says of a node whether it counts as a leaf; None: no node does.
+        A function that returns True for a node that is to count as a leaf.  None means
+        that all nodes are taken apart.
 
     Raises
     ------
     DTypeError
-        If `is_leaf` cannot be called.
+        If `is_leaf` is not callable.
 
     Examples
     --------
@@ -329,26 +335,28 @@ def tree_map(
     *rests: Any,
     is_leaf: Callable[[Any], bool] | None = None,
 ) -> Any:
-    """Apply `func` to the leaves; return the same structure.
+    """Apply a function to each leaf of a nested object; return the same structure.
 
     Parameters
     ----------
     func
-        The function to call, with a leaf of `tree` and the leaves of `rests` at the
-        same place.
+        The function to call.  Its arguments are a leaf of `tree` and the leaves of
+        `rests` at the same position.
     tree
-        Lists, tuples and dicts in each other.
+        The nested object: lists, tuples and dicts, and other registered nodes, with
+        leaves of any class.
     *rests
-        Nests of the same structure.
+        More nested objects of the same structure.
     is_leaf
-        Says of a node whether it counts as a leaf; None: no node does.
+        A function that returns True for a node that is to count as a leaf.  None means
+        that all nodes are taken apart.
 
     Raises
     ------
     DTypeError
-        If `func` or `is_leaf` cannot be called.
+        If `func` or `is_leaf` is not callable.
     ArgumentError
-        If one of `rests` has another structure.
+        If an element of `rests` has another structure.
 
     Examples
     --------
@@ -376,23 +384,26 @@ def tree_map_only(
     tree: Any,
     is_leaf: Callable[[Any], bool] | None = None,
 ) -> Any:
-    """Apply `func` to the leaves of some classes; return the same structure.
+    """Apply a function to the leaves of given classes; return the same structure.
 
     Parameters
     ----------
     types
-        A class, or several in a tuple; other leaves stay as they are.
+        A class, or a tuple of classes.  Leaves of other classes are not changed.
     func
-        The function to call with each leaf.
+        The function to call.  Its argument is a leaf.
     tree
-        Lists, tuples and dicts in each other.
+        The nested object: lists, tuples and dicts, and other registered nodes, with
+        leaves of any class.
     is_leaf
-        Says of a node whether it counts as a leaf; None: no node does.
+        A function that returns True for a node that is to count as a leaf.  None means
+        that all nodes are taken apart.
 
     Raises
     ------
     DTypeError
-        If `types` holds no classes, or `func` or `is_leaf` cannot be called.
+        If `types` is not a class or a tuple of classes, or if `func` or `is_leaf` is
+        not callable.
 
     Examples
     --------

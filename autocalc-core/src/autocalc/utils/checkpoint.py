@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Less memory for more time: parts of a model that are computed twice."""
+"""Checkpoints of activations: less memory, because activations are computed twice."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ __all__ += ["set_checkpoint_early_stop", "set_device_states"]
 
 
 def get_device_states(*_: Any) -> tuple[list[int], list[Any]]:
-    """Return no states: `get_rng_state` has the state of the only generator.
+    """Return empty lists, as there are no devices with a state of their own.
+
+    `get_rng_state` returns the state of the only random number generator.
 
     Examples
     --------
@@ -29,7 +31,9 @@ def get_device_states(*_: Any) -> tuple[list[int], list[Any]]:
 
 
 def set_device_states(devices: list[int], states: list[Any], **settings: Any) -> None:
-    """Do nothing: `set_rng_state` sets the state of the only generator.
+    """Do nothing, as there are no devices with a state of their own.
+
+    `set_rng_state` sets the state of the only random number generator.
 
     Examples
     --------
@@ -40,12 +44,14 @@ def set_device_states(devices: list[int], states: list[Any], **settings: Any) ->
 
 @_contextmanager
 def set_checkpoint_early_stop(enable: bool) -> _Iterator[None]:
-    """Have no effect: what is computed again is computed as a whole.
+    """Accept PyTorch's setting, which has no effect here.
+
+    A checkpointed function is always computed again as a whole.
 
     Parameters
     ----------
     enable
-        Whether PyTorch stops at the last value that it needs.
+        In PyTorch, True to stop the recomputation after the last value that is needed.
 
     Examples
     --------

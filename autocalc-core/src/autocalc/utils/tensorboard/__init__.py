@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Event files that TensorBoard opens, under PyTorch's names; nothing to install."""
+"""Event files for TensorBoard, with PyTorch's interface and without dependencies."""
 
 from autocalc.utils.tensorboard._writer import SummaryWriter
 

@@ -31,7 +31,7 @@ def _refusing(name: str, instead: str) -> Any:
 
 
 class Shown:
-    """What is looked at besides numbers and texts."""
+    """The methods of `SummaryWriter` for images, curves and hyperparameters."""
 
     def _write(
         self, content: bytes, step: int | None, walltime: float | None, where: str
@@ -46,26 +46,27 @@ class Shown:
         walltime: float | None = None,
         dataformats: str = "CHW",
     ) -> None:
-        """Write a picture.
+        """Write an image.
 
         Parameters
         ----------
         tag : str
-            The picture's name.
+            The name of the image.
         img_tensor : tensor or array
-            From 0 to 255 for uint8, from 0 to 1 for other dtypes; with 1, 3 or 4
-            channels.
+            The pixels: from 0 to 255 for uint8, from 0 to 1 for other dtypes.  The
+            number of channels is 1, 3 or 4.
         global_step, walltime : optional
             The same as for `add_scalar`.
         dataformats : str
-            The dimensions: C for channels, H and W for height and width.
+            The order of the dimensions: C for channels, H for height, W for width.
 
         Raises
         ------
         ShapeError
-            If the dimensions are others, or there are other numbers of channels.
+            If the dimensions do not match `dataformats`, or if the number of channels
+            is wrong.
         DTypeError
-            If an argument is of another type.
+            If an argument has a wrong type.
 
         Examples
         --------
@@ -85,21 +86,22 @@ class Shown:
         walltime: float | None = None,
         dataformats: str = "NCHW",
     ) -> None:
-        """Write several pictures as one, in rows of 8.
+        """Write several images as one image, in rows of 8.
 
         Parameters
         ----------
         tag, img_tensor, global_step, walltime
             The same as for `add_image`.
         dataformats : str
-            The dimensions; N for the pictures.
+            The order of the dimensions, as for `add_image`; N is the number of images.
 
         Raises
         ------
         ShapeError
-            If the dimensions are others, or there are other numbers of channels.
+            If the dimensions do not match `dataformats`, or if the number of channels
+            is wrong.
         DTypeError
-            If an argument is of another type.
+            If an argument has a wrong type.
 
         Examples
         --------
@@ -119,16 +121,16 @@ class Shown:
         close: bool = True,
         walltime: float | None = None,
     ) -> None:
-        """Write a figure of Matplotlib, or several in rows of 8.
+        """Write a figure of Matplotlib, or several figures in rows of 8.
 
         Parameters
         ----------
         tag : str
-            The picture's name.
+            The name of the image.
         figure
-            The figure, or a list of figures of one size.
+            The figure, or a list of figures of the same size.
         close
-            Whether to close what was drawn.
+            True to close the figures afterwards.
         global_step, walltime : optional
             The same as for `add_scalar`.
 
@@ -137,7 +139,7 @@ class Shown:
         ImportError
             If Matplotlib is not installed.
         DTypeError
-            If an argument is of another type.
+            If an argument has a wrong type.
 
         Examples
         --------
@@ -185,29 +187,29 @@ class Shown:
         weights: Any = None,
         walltime: float | None = None,
     ) -> None:
-        """Write a precision-recall curve.
+        """Write a precision-recall curve of a binary classifier.
 
         Parameters
         ----------
         tag : str
-            The curve's name.
+            The name of the curve.
         labels : tensor or array
-            True for each element of the class.
+            The true classes: True (or 1) for elements of the class.
         predictions : tensor or array
-            The predicted probabilities, from 0 to 1.
+            The predicted probabilities, from 0 to 1, with the shape of `labels`.
         num_thresholds : int
-            The number of points of the curve.
+            The number of thresholds, which is the number of points of the curve.
         weights : tensor or array, optional
-            The weights of the elements.
+            A weight for each element.  The default is 1.
         global_step, walltime : optional
             The same as for `add_scalar`.
 
         Raises
         ------
         ArgumentError
-            If there are not as many labels as predictions.
+            If `labels` and `predictions` do not have the same number of elements.
         DTypeError
-            If an argument is of another type.
+            If an argument has a wrong type.
 
         Examples
         --------
@@ -230,27 +232,27 @@ class Shown:
         run_name: str | None = None,
         global_step: int | None = None,
     ) -> None:
-        """Write the settings and results of a run, to compare it with others.
+        """Write the hyperparameters and the results of a run, to compare runs.
 
-        They go into a folder below.
+        They are written into a folder below `log_dir`.
 
         Parameters
         ----------
         hparam_dict
-            The settings: texts, numbers, True or False.
+            The hyperparameters by name: strings, numbers or booleans.
         metric_dict
-            The numbers that were reached.
+            The results by name: numbers.
         hparam_domain_discrete
-            For some settings, all values that they may have.
+            All possible values of some of the hyperparameters, by name.
         run_name
-            The folder; by default the seconds since 1970.
+            The name of the folder.  The default is the time in seconds since 1970.
         global_step : optional
             The same as for `add_scalar`.
 
         Raises
         ------
         DTypeError
-            If an argument is of another type.
+            If an argument has a wrong type.
 
         Examples
         --------
@@ -276,19 +278,19 @@ class Shown:
         global_step: int | None = None,
         walltime: float | None = None,
     ) -> None:
-        """Write an encoded summary, as `add_hparams` does.
+        """Write an encoded summary.
 
         Parameters
         ----------
         summary
-            The encoded bytes.
+            The summary: an encoded protocol buffer.
         global_step, walltime : optional
             The same as for `add_scalar`.
 
         Raises
         ------
         DTypeError
-            If an argument is of another type.
+            If an argument has a wrong type.
 
         Examples
         --------
@@ -303,7 +305,7 @@ class Shown:
 
     @property
     def file_writer(self) -> Any:
-        """What writes events: the writer itself."""
+        """The writer itself; in PyTorch, the object that writes the events."""
         return self
 
     def _get_file_writer(self) -> Any:

@@ -26,37 +26,40 @@ _files = count()
 
 
 class SummaryWriter(Shown):
-    """Write scalars, histograms and texts into a folder that TensorBoard shows.
+    """Writes scalars, histograms, images and texts into a folder for TensorBoard.
 
-    The events go to one file, framed and encoded here; neither TensorBoard nor
-    TensorFlow need be installed.  ``tensorboard --logdir runs`` shows the folder while
-    the training runs.
+    The events are written to one file.  Neither TensorBoard nor TensorFlow has to be
+    installed for this.  ``tensorboard --logdir runs`` shows the folder, also during the
+    training.
 
     Parameters
     ----------
     log_dir : str or path, optional
-        The folder, made if it is missing; by default ``runs/DATE_TIME_HOST`` with
-        `comment` after it.  A folder for each run lets TensorBoard compare them.
+        The folder, which is created if it is missing.  The default is
+        ``runs/DATE_TIME_HOST`` followed by `comment`.  With one folder for each run,
+        TensorBoard can compare the runs.
     comment : str
-        Follows the default `log_dir`; without effect with another.
+        A text that is appended to the default `log_dir`.  It has no effect if `log_dir`
+        is given.
     purge_step : int, optional
-        The step at which an interrupted training continues. Events of this step and
-        later ones that were written before are not shown any more.
+        The step at which an interrupted training continues.  TensorBoard then ignores
+        all earlier events of this step and of later steps.
     max_queue : int
-        The number of events that wait at most before they are written.
+        The largest number of events that are kept in memory before they are written.
     flush_secs : float
-        Seconds that an event waits at most, as long as others follow it.
+        The time in seconds after which events are written.  It is only checked when
+        another event follows.
     filename_suffix : str
-        Follows the file's name.
+        A text that is appended to the name of the file.
 
     Raises
     ------
     ArgumentError
-        If `max_queue` is less than 1 or `flush_secs` negative.
+        If `max_queue` is less than 1, or if `flush_secs` is negative.
     DTypeError
-        If an argument is of another type.
+        If an argument has a wrong type.
     OSError
-        If the folder or the file cannot be made.
+        If the folder or the file cannot be created.
 
     Examples
     --------
@@ -105,11 +108,11 @@ class SummaryWriter(Shown):
 
     @property
     def log_dir(self) -> str:
-        """The folder."""
+        """The folder of the event files."""
         return str(self._folder)
 
     def get_logdir(self) -> str:
-        """Return the folder."""
+        """Return the folder of the event files."""
         return self.log_dir
 
     def add_scalar(
@@ -119,23 +122,24 @@ class SummaryWriter(Shown):
         global_step: int | None = None,
         walltime: float | None = None,
     ) -> None:
-        """Write one number of a step.
+        """Write one number of a step, as a point of a curve.
 
         Parameters
         ----------
         tag : str
-            The curve's name; the text before a slash names its group.
+            The name of the curve.  Curves with the same text before a slash form a
+            group.
         scalar_value : number, tensor or array of one element
-            Kept as a float32.
+            The number.  It is stored as float32.
         global_step : int, optional
-            The step, 0 by default.
+            The number of the step.  The default is 0.
         walltime : float, optional
-            Seconds since 1970, by default now.
+            The time in seconds since 1970.  The default is the current time.
 
         Raises
         ------
         DTypeError
-            If an argument is of another type, or the tensor has several elements.
+            If an argument has a wrong type, or if the tensor has several elements.
 
         Examples
         --------
@@ -157,24 +161,24 @@ class SummaryWriter(Shown):
         global_step: int | None = None,
         walltime: float | None = None,
     ) -> None:
-        """Write numbers that TensorBoard draws as curves in one picture.
+        """Write several numbers of a step, as points of curves in one diagram.
 
-        Each goes to a folder of its own below `log_dir`, as one file has one curve of a
-        name.
+        Each curve is written to its own folder below `log_dir`, because a file can only
+        hold one curve of a name.
 
         Parameters
         ----------
         main_tag : str
-            The picture's name.
+            The name of the diagram.
         tag_scalar_dict : dict
-            The curves' names and values.
+            The names of the curves and their numbers.
         global_step, walltime : optional
             The same as for `add_scalar`.
 
         Raises
         ------
         DTypeError
-            If an argument is of another type; then nothing is written.
+            If an argument has a wrong type.  Then nothing is written.
 
         Examples
         --------
@@ -207,29 +211,31 @@ class SummaryWriter(Shown):
         walltime: float | None = None,
         max_bins: int | None = None,
     ) -> None:
-        """Write how the elements of a tensor are spread.
+        """Write the distribution of the elements of a tensor, as a histogram.
 
         Parameters
         ----------
         tag : str
-            The histogram's name.
+            The name of the histogram.
         values : tensor or array
-            The elements; those that are not finite are left out.
+            The elements.  Infinite elements and NaN are ignored.
         bins : str, int or sequence of numbers
-            ``"tensorflow"`` has limits that grow by a tenth from 1e-12 to 1e20 on both
-            sides of 0; all else is as `numpy.histogram` takes it: ``"auto"``, a number
-            of bins, or their edges.
+            The bins.  ``"tensorflow"`` makes bins whose limits grow by 10 % from 1e-12
+            to 1e20, for positive and for negative numbers.  Everything else is an
+            argument of `numpy.histogram`: ``"auto"``, a number of bins, or the limits
+            of the bins.
         global_step, walltime : optional
             The same as for `add_scalar`.
         max_bins : int, optional
-            Bins at most; neighbours are joined.
+            The largest number of bins.  If there are more, neighbouring bins are
+            merged.
 
         Raises
         ------
         ArgumentError
-            If no element is finite, or the bins make no sense.
+            If no element is finite, or if `bins` is invalid.
         DTypeError
-            If an argument is of another type.
+            If an argument has a wrong type.
 
         Examples
         --------
@@ -263,7 +269,7 @@ class SummaryWriter(Shown):
         Raises
         ------
         DTypeError
-            If an argument is of another type.
+            If an argument has a wrong type.
 
         Examples
         --------
@@ -280,7 +286,7 @@ class SummaryWriter(Shown):
         self._write(content, global_step, walltime, where)
 
     def flush(self) -> None:
-        """Hand everything that was written to the system, for TensorBoard to read.
+        """Write all pending events to the file, so that TensorBoard can read them.
 
         Examples
         --------
@@ -297,7 +303,9 @@ class SummaryWriter(Shown):
             other.flush()
 
     def close(self) -> None:
-        """Write pending events and close the files; a later event opens new ones.
+        """Write all pending events and close the files.
+
+        A later event opens a new file.
 
         Examples
         --------
