@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Data sets, the loader that makes batches of them, and transforms."""
+"""Data sets, samplers, a loader that makes batches, and transforms."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

@@ -21,34 +21,34 @@ _RECORD = 1 + 3 * 32 * 32  # a label, then the red, the green and the blue pixel
 
 
 class CIFAR10(ImageDataset):
-    """60,000 colour images of 32 x 32 pixels in ten classes.
+    """The CIFAR-10 data set: 60,000 colour images of 32 x 32 pixels in ten classes.
 
     Parameters
     ----------
     root : str or path, optional
-        The folder of the files ``data_batch_1.bin`` and so on, or a folder above it
-        which holds them in ``cifar-10-batches-bin/`` or holds the published archive
-        ``cifar-10-binary.tar.gz``.  By default ``AUTOCALC_DATA_DIR``, then the user's
-        cache folder, each with ``cifar-10/``.
+        The folder with the files ``data_batch_1.bin`` and so on.  It can also be a
+        folder that contains them in ``cifar-10-batches-bin/``, or the archive
+        ``cifar-10-binary.tar.gz``.  By default the folder ``cifar-10/`` is searched,
+        first in ``AUTOCALC_DATA_DIR``, then in the user's cache folder.
     train : bool, default True
         True for the 50,000 training images, False for the 10,000 test images.
     transform, target_transform : callable, optional
-        Functions of each image and of each label; transforms of `data.transforms` take
-        a whole batch at once.
+        Functions that are applied to each image and to each label.  Transforms of
+        `data.transforms` are applied to a whole batch at once.
     download : bool, default False
-        True to download the archive (170 MB) if files are missing, check its SHA-256
-        and unpack it. Nothing is ever downloaded otherwise.
+        True to download the archive (170 MB) if files are missing, to check its SHA-256
+        and to unpack it.  If False, nothing is downloaded.
 
     Notes
     -----
-    By Alex Krizhevsky, Vinod Nair and Geoffrey Hinton.  The means of the training
-    pixels' channels are 0.4914, 0.4822 and 0.4465, their standard deviations 0.2470,
-    0.2435 and 0.2616.
+    The authors are Alex Krizhevsky, Vinod Nair and Geoffrey Hinton.  The three channels
+    of the training images have the means 0.4914, 0.4822 and 0.4465, and the standard
+    deviations 0.2470, 0.2435 and 0.2616.
 
     Raises
     ------
     DataError
-        If files are missing or damaged, or cannot be downloaded.
+        If files are missing or damaged, or if the download fails.
 
     Examples
     --------

@@ -31,11 +31,16 @@ def stack(samples: Sequence[Any]) -> Tensor:
 
 
 def default_collate(samples: Sequence[Any]) -> Any:
-    """Make a batch of a list of samples, as PyTorch's function of this name does.
+    """Combine a list of samples into a batch, as PyTorch's function of this name does.
 
-    Tensors and arrays are stacked; numbers become a tensor (float64, int64 or bool);
-    tuples, lists and dicts are collated position by position or key by key; texts and
-    bytes stay a list.
+    Tensors and arrays are stacked along a new first dimension.  Numbers become a tensor
+    of dtype float64, int64 or bool.  Tuples and lists are combined position by
+    position, dicts key by key.  Strings and bytes remain a list.
+
+    Parameters
+    ----------
+    samples
+        A sequence of samples with the same structure.
 
     Examples
     --------
@@ -66,9 +71,14 @@ def default_collate(samples: Sequence[Any]) -> Any:
 
 
 def default_convert(sample: Any) -> Any:
-    """Turn the arrays of one sample into tensors, and leave the rest as it is.
+    """Convert the arrays of one sample into tensors; leave everything else unchanged.
 
-    It is what a loader with ``batch_size=None``, which makes no batches, does.
+    A loader with ``batch_size=None`` applies this function to each sample.
+
+    Parameters
+    ----------
+    sample
+        An array, or a nested tuple, list or dict that contains arrays.
 
     Examples
     --------

@@ -19,11 +19,11 @@ from autocalc.errors import ArgumentError, DimensionError, ShapeError
 
 
 class Dataset:
-    """The base of data sets that know their length and find a sample by its index.
+    """The base class of data sets that have a length and return a sample for an index.
 
-    A subclass writes `__len__` and `__getitem__`.  One whose samples are in arrays can
-    also write `take`, which makes a whole batch at once; the loader uses it when no
-    `collate_fn` is given.
+    A subclass defines `__len__` and `__getitem__`.  It can also define `take`, which
+    returns a whole batch at once.  This is faster if the samples are stored in arrays.
+    The loader uses `take` if it has no `collate_fn`.
 
     Examples
     --------
@@ -81,17 +81,17 @@ def checked_index(where: str, index: int, length: int) -> int:
 
 
 class ConcatDataset(Dataset):
-    """The samples of several data sets, one data set after the other.
+    """Concatenates several data sets.
 
     Parameters
     ----------
     datasets : iterable of Dataset
-        The data sets, at least one; each has a length.
+        The data sets; at least one.  Each of them has a length.
 
     Attributes
     ----------
     cumulative_sizes : list of int
-        The number of samples of each data set and of those before it.
+        The cumulative sums of the lengths of the data sets.
 
     Examples
     --------
@@ -126,12 +126,13 @@ class ConcatDataset(Dataset):
 
 
 class TensorDataset(Dataset):
-    """Tensors with equal first dimension; sample `i` is the tuple of their rows `i`.
+    """A data set of tensors; sample `i` is the tuple of row `i` of each tensor.
 
     Parameters
     ----------
     *tensors : Tensor or numpy.ndarray
-        Each of shape ``(samples, ...)``; they are shared, not copied.
+        Tensors of shape (samples, ...) with the same number of samples.  They are
+        shared, not copied.
 
     Examples
     --------
@@ -168,7 +169,7 @@ class TensorDataset(Dataset):
         return tuple(tensor[row] for tensor in self.tensors)
 
     def take(self, indices: Indices) -> tuple[Tensor, ...]:
-        """Return the rows `indices` of each tensor: one gather a tensor."""
+        """Return the rows `indices` of each tensor."""
         return tuple(
             stack([tensor[int(i)] for i in indices])
             if needs_gradient(tensor)

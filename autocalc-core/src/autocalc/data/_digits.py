@@ -23,24 +23,26 @@ _SPREAD = 619
 
 
 class Digits(ImageDataset):
-    """1,797 handwritten digits of 8 x 8 pixels, which come with AutoCalc.
+    """1,797 handwritten digits of 8 x 8 pixels; the data set is part of AutoCalc.
 
     Parameters
     ----------
     train : bool, default True
         True for the 1,437 training images, False for the 360 test images.
     transform, target_transform : callable, optional
-        Functions of each image and of each label; transforms of `data.transforms` take
-        a whole batch at once.
+        Functions that are applied to each image and to each label.  Transforms of
+        `data.transforms` are applied to a whole batch at once.
 
     Notes
     -----
-    The test part of "Optical Recognition of Handwritten Digits" by E. Alpaydin and
-    C. Kaynak (UCI Machine Learning Repository, CC BY 4.0).  A pixel counts the inked
-    points in a block of 4 x 4, 0 to 16.  The split is fixed: image ``i`` of the file is
-    a test image if ``619 * i % 1797 < 360``.  The same people wrote training and test
-    images: an MLP that gets 99 % of these test images right gets 91 % if the file's
-    last 360, which other people wrote, are kept for the test instead.
+    This is the test part of "Optical Recognition of Handwritten Digits" by E. Alpaydin
+    and C. Kaynak (UCI Machine Learning Repository, CC BY 4.0).  The value of a pixel is
+    the number of inked points, 0 to 16, in a block of 4 x 4 points.
+
+    The split is fixed: image ``i`` of the file is a test image if ``619 * i % 1797 <
+    360``. So the same people wrote the training images and the test images.  An MLP
+    that classifies 99 % of these test images correctly only reaches 91 % on the last
+    360 images of the file, which other people wrote, if it is not trained on them.
 
     Examples
     --------

@@ -16,34 +16,35 @@ from autocalc.errors import ArgumentError
 
 
 class DistributedSampler(Sampler):
-    """Every n-th sample of an order that all of n processes share.
+    """A sampler for n processes; each process gets every n-th sample of a common order.
 
-    Process r has the samples r, r + n, r + 2 n and so on of the order, which is another
-    one after each `set_epoch`.  All processes have equally many: the order is repeated
-    from its beginning, or cut.
+    Process r gets the samples r, r + n, r + 2 n and so on.  `set_epoch` selects a new
+    order. All processes get the same number of samples.  For this, the order is either
+    extended by its first samples or cut at the end.
 
     Parameters
     ----------
     dataset : sized
-        The data set to sample from; only its length is used.
+        The data set.  Only its length is used.
     num_replicas : int, optional
-        The number of parts, n; by default the size of the group of
+        The number of processes n.  The default is the size of the process group of
         `distributed.init_process_group`.
     rank : int, optional
-        The number of this part, r, from 0 on; by default this process's rank.
+        The number r of this process, counted from 0.  The default is the rank of this
+        process.
     shuffle : bool, default True
-        True for a random order that follows from `seed` and the epoch; False for the
-        data set's own.
+        True for a random order, which is determined by `seed` and the epoch.  False for
+        the order of the data set.
     seed : int, default 0
-        The seed of the order, the same in all processes.
+        The seed of the random order.  It must be the same in all processes.
     drop_last : bool, default False
-        True to leave samples out at the end instead of repeating some.
+        True to cut the order at the end.  False to extend it by its first samples.
 
     Raises
     ------
     ArgumentError
-        If `rank` is not below `num_replicas`, or both are missing and there is no
-        group.
+        If `rank` is not less than `num_replicas`.  Also if both are missing and there
+        is no process group.
 
     Examples
     --------
@@ -105,7 +106,7 @@ class DistributedSampler(Sampler):
         return np.arange(count, dtype=np.int64)
 
     def set_epoch(self, epoch: int) -> None:
-        """Say which epoch is next, so that its order is another one.
+        """Set the number of the next epoch, which selects its random order.
 
         Raises
         ------

@@ -56,12 +56,12 @@ def _pad(array: Array, margins: _Margins, mode: str, fill: float) -> Array:
 
 
 class CenterCrop(Transform):
-    """The middle of an image; where it is smaller, zeros are added around it.
+    """Crops the middle of an image; a smaller image is padded with zeros.
 
     Parameters
     ----------
     size : int or (int, int)
-        The height and width of the result.
+        The height and the width of the result.  One integer means a square.
 
     Examples
     --------
@@ -93,22 +93,23 @@ class CenterCrop(Transform):
 
 
 class RandomCrop(RandomTransform):
-    """A part of an image from a random place, the image being padded first.
+    """Crops an image at a random position, with optional padding before.
 
     Parameters
     ----------
     size : int or (int, int)
-        The height and width of the result.
+        The height and the width of the result.  One integer means a square.
     padding : int or sequence of int, optional
-        The padding: one number for all sides; (left and right, top and bottom); or
-        (left, top, right, bottom).
+        The padding: one integer for all sides, (left and right, top and bottom), or
+        (left, top, right, bottom).  None means no padding.
     pad_if_needed : bool, default False
-        True to pad images that are smaller than the result, on both sides.
+        True to pad images that are smaller than the result on both sides.
     fill : float, default 0
-        The value of pixels in a constant border.
+        The value of the padding for the mode ``"constant"``.
     padding_mode : {"constant", "edge", "reflect", "symmetric"}, default "constant"
-        The number `fill`; the last pixel; the image mirrored at its last pixel; the
-        image mirrored beyond it.
+        The values of the padding.  ``"constant"``: the number `fill`.  ``"edge"``: the
+        pixel at the border.  ``"reflect"``: the mirror image without the pixel at the
+        border.  ``"symmetric"``: the mirror image including that pixel.
 
     Examples
     --------
@@ -139,7 +140,7 @@ class RandomCrop(RandomTransform):
             )
 
     def change(self, batch: Array) -> Array:
-        """Return a part of each image."""
+        """Return a randomly positioned part of each image."""
         check_image("RandomCrop", batch, 1)
         height, width = self.size
         images = self._padded(batch)
@@ -203,7 +204,12 @@ def _uniform(*shape: int) -> npt.NDArray[np.float64]:
 
 
 class RandomHorizontalFlip(RandomTransform):
-    """An image with left and right exchanged, with probability `p`.
+    """Flips an image horizontally with probability `p`.
+
+    Parameters
+    ----------
+    p
+        The probability of a flip, from 0 to 1.
 
     Examples
     --------
@@ -218,7 +224,7 @@ class RandomHorizontalFlip(RandomTransform):
         self.p = p
 
     def change(self, batch: Array) -> Array:
-        """Return the images, some of them turned round."""
+        """Return the images; a random selection of them is flipped."""
         check_image("RandomHorizontalFlip", batch, 1)
         turned = _uniform(len(batch)) < self.p
         result = np.copy(batch)

@@ -38,7 +38,7 @@ class _Stream(Protocol):
 
 
 def read_idx(path: str | os.PathLike[str]) -> Array:
-    """Read the array in an IDX file, compressed with gzip or not.
+    """Read the array in an IDX file; the file can be compressed with gzip.
 
     Parameters
     ----------
@@ -48,12 +48,12 @@ def read_idx(path: str | os.PathLike[str]) -> Array:
     Returns
     -------
     numpy.ndarray
-        The values, in this machine's byte order.
+        The array, in the byte order of this machine.
 
     Raises
     ------
     DataError
-        If the file is not IDX, ends early, has data after its values, or is damaged.
+        If the file is not an IDX file, or if it is too short, too long or damaged.
 
     Examples
     --------

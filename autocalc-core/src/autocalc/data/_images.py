@@ -18,20 +18,21 @@ from autocalc.errors import DataError
 
 
 class ImageDataset(Dataset):
-    """Images, grey or in colours, and their labels.
+    """The base class of data sets of images and their labels.
 
-    Bytes are kept (47 MB for 60,000 images of 28 x 28; float32 would take 188 MB) and
-    converted batch by batch, which with `Normalize` costs 0.15 ms for 256 images.
+    The pixels are stored as bytes.  60,000 images of 28 x 28 pixels take 47 MB; in
+    float32 they would take 188 MB.  They are converted to float32 batch by batch.  With
+    `Normalize`, this takes 0.15 ms for 256 images.
 
     Attributes
     ----------
     data : Tensor
-        All images as they were published: uint8, (samples, height, width), or
-        (samples, channels, height, width) in colours.
+        All images as they were published, of dtype uint8.  Grey images have the shape
+        (samples, height, width), colour images (samples, channels, height, width).
     targets : Tensor
-        All labels: int64, (samples,).
+        All labels, of shape (samples,) and dtype int64.
     classes : tuple of str
-        The name of each label, in the order of the labels.
+        The name of each class.  A label is an index into this tuple.
     """
 
     classes: tuple[str, ...] = ()
@@ -85,7 +86,10 @@ class ImageDataset(Dataset):
         return image, label
 
     def take(self, indices: Indices) -> tuple[Any, Any]:
-        """Return the images, float32 (n, channels, height, width), and their labels."""
+        """Return a batch: the images and their labels.
+
+        The images have the dtype float32 and the shape (n, channels, height, width).
+        """
         images = self._transformed(as_array(self.data).take(indices, axis=0), 1)
         labels = as_array(self.targets).take(indices)
         return images, self._batch_labels(labels)

@@ -12,10 +12,10 @@ from autocalc.errors import ArgumentError
 
 
 class IterableDataset:
-    """The base of data sets that are read from front to back, such as a stream.
+    """The base class of data sets that are read from front to back, like streams.
 
-    A subclass writes `__iter__`.  Each worker of a loader iterates over a copy of the
-    data set; `get_worker_info` gives its part of the samples.
+    A subclass defines `__iter__`.  Each worker of a loader iterates over a copy of the
+    data set.  With `get_worker_info`, `__iter__` can select the samples of its worker.
 
     Examples
     --------
@@ -41,13 +41,12 @@ class IterableDataset:
 
 
 class ChainDataset(IterableDataset):
-    """The samples of several iterable data sets, one data set after the other.
+    """Concatenates several iterable data sets.
 
     Parameters
     ----------
     datasets : iterable of IterableDataset
-        The data sets, one after the other; each is opened when those before it have
-        ended.
+        The data sets.  Each one is opened after the one before it has ended.
 
     Examples
     --------

@@ -35,62 +35,68 @@ _KNOWN = {SequentialSampler, RandomSampler, SubsetRandomSampler, WeightedRandomS
 
 
 class DataLoader:
-    """Iterates over a data set in batches; each loop over it is one epoch.
+    """Iterates over a data set in batches; each loop over the loader is one epoch.
 
     Parameters
     ----------
     dataset : Dataset or IterableDataset
-        Anything with `__len__` and `__getitem__`, or an iterable data set.
+        An object with `__len__` and `__getitem__`, or an `IterableDataset`.
     batch_size : int or None, default 1
-        The number of samples in a batch; None gives the samples one by one.
+        The number of samples in a batch.  None returns single samples instead of
+        batches.
     shuffle : bool, default False
         True for a new random order in each epoch.
     sampler : iterable of int, optional
-        The order of the samples, instead of `shuffle`.
+        The order of the samples.  It cannot be combined with `shuffle`.
     batch_sampler : iterable of lists of int, optional
-        An iterable of batches of indices, instead of `batch_size`, `shuffle`,
-        `sampler`, `drop_last`.
+        The batches, as lists of indices.  They replace `batch_size`, `shuffle`,
+        `sampler` and `drop_last`.
     num_workers : int, default 0
-        The number of workers, which make batches ahead in order; 0 makes them in the
-        caller's thread.
+        The number of workers that prepare batches in advance.  0 means that the loop
+        itself makes each batch.
     collate_fn : callable, optional
-        Makes a batch of a list of samples.  Without it, a data set whose samples are in
-        arrays makes the batch by one gather; others go through `default_collate`.
+        A function that makes a batch from a list of samples.  The default is the method
+        `take` of the data set if it has one, otherwise `default_collate`.
     pin_memory : bool, default False
-        Accepted for PyTorch's sake; it has no effect on a CPU.
+        Accepted for compatibility with PyTorch.  It has no effect on a CPU.
     drop_last : bool, default False
-        True to leave out the last batch if it is smaller than the others.
+        True to leave out the last batch if it has fewer samples than the others.
     timeout : float, default 0
-        Seconds to wait for a worker's batch; 0 waits for ever.
+        The largest time in seconds to wait for a batch of a worker.  0 waits without
+        limit.
     worker_init_fn : callable, optional
-        A function that is called in each worker, with its number, before the first
-        batch.
+        A function that is called once in each worker, with the number of the worker as
+        its argument.
     multiprocessing_context : str or context, optional
-        None makes the workers threads, no more of which work at a time than the thread
-        budget allows.  ``"fork"``, ``"spawn"``, ``"forkserver"`` or a context of
-        `multiprocessing` makes them processes, each with one thread for its kernels.
-        Use processes if Python code makes the samples, because threads run Python one
-        at a time.
+        The kind of the workers.  None means threads; the thread budget limits how many
+        work at the same time.  ``"fork"``, ``"spawn"``, ``"forkserver"`` or a context
+        of `multiprocessing` means processes with one kernel thread each.  Use processes
+        if the samples are made by Python code, because only one thread can run Python
+        code at a time.
     generator : Generator or int, optional
-        The generator that draws the seed of an epoch, or the seed itself. None is the
-        generator that `manual_seed` seeds.
+        The random number generator that draws the seed of the epochs, or the seed
+        itself.  None means the default generator, which `manual_seed` seeds.
     prefetch_factor : int, optional
-        The number of batches in advance for each worker; by default 2.
+        The number of batches that each worker prepares in advance.  The default is 2.
     persistent_workers : bool, default False
-        True to let the workers wait for the next epoch, instead of starting new ones.
+        True to keep the workers between two epochs.  False to start new ones for each
+        epoch.
     pin_memory_device, in_order
-        Have no effect: batches always come in order.
+        Accepted for compatibility with PyTorch.  They have no effect; batches always
+        come in order.
 
     Notes
     -----
-    The seed is drawn by the first loop, and by the first after a new `manual_seed`,
-    with which the epochs are counted from 0 again. An epoch's order follows from the
-    seed and the epoch's number; what a batch's samples draw from the default generator
-    (in transforms, say) follows from these and the batch's number. So neither depends
-    on how many workers there are, `state_dict` is four numbers, and resuming is exact.
+    The first loop draws a seed, and so does the first loop after a new `manual_seed`.
+    Then the epochs are counted from 0 again.
 
-    If a worker process raises or dies, a `DataError` has its message; an error of a
-    thread is raised unchanged.
+    The order of the samples depends only on the seed and the number of the epoch.
+    Random transforms depend also on the number of the batch.  So the number of workers
+    does not change the results, `state_dict` holds only four numbers, and a resumed
+    epoch continues exactly.
+
+    If a worker process fails, a `DataError` with its message is raised.  The error of a
+    worker thread is raised unchanged.
 
     Examples
     --------
@@ -296,7 +302,7 @@ class DataLoader:
 
     @property
     def seed(self) -> int:
-        """The number that all that is random in the epochs follows from."""
+        """The seed of all random numbers of the epochs."""
         return self._drawn.value
 
     @seed.setter
@@ -304,11 +310,12 @@ class DataLoader:
         self._drawn.value = value
 
     def state_dict(self) -> dict[str, int | None]:
-        """Return the position of the loader, as plain numbers.
+        """Return the position of the loader, as a dict of numbers.
 
-        ``position`` counts the batches that the caller has got in ``epoch``.  When the
-        state is loaded, a user's sampler is advanced by that count, and an iterable
-        data set is read up to there.  Their own state, if any, is not part of it.
+        ``position`` is the number of batches of ``epoch`` that the caller has received.
+        When the state is loaded, a sampler of your own is advanced by that number of
+        batches, and an iterable data set is read up to the same position.  The state of
+        these objects themselves is not stored.
         """
         return {
             "epoch": self._epoch,
@@ -318,7 +325,7 @@ class DataLoader:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Make the next loop continue after the batch at which `state` was taken."""
+        """Let the next loop continue after the batch at which `state` was taken."""
         missing = {"epoch", "position", "batch_size"} - state.keys()
         if missing:
             raise CheckpointError(

@@ -16,33 +16,33 @@ from autocalc.errors import DataError
 
 
 class MNIST(ImageDataset):
-    """70,000 handwritten digits of 28 x 28 pixels.
+    """The MNIST data set: 70,000 handwritten digits of 28 x 28 pixels.
 
     Parameters
     ----------
     root : str or path, optional
-        The folder of the files ``train-images-idx3-ubyte.gz`` and so on, or a folder
-        above it which holds them in ``mnist/`` or ``MNIST/raw/``.  By default
-        ``AUTOCALC_DATA_DIR``, then the user's cache folder.
+        The folder with the files ``train-images-idx3-ubyte.gz`` and so on.  It can also
+        be a folder that contains them in ``mnist/`` or ``MNIST/raw/``.  By default
+        ``AUTOCALC_DATA_DIR`` is searched first, then the user's cache folder.
     train : bool, default True
         True for the 60,000 training images, False for the 10,000 test images.
     transform, target_transform : callable, optional
-        Functions of each image and of each label; transforms of `data.transforms` take
-        a whole batch at once.
+        Functions that are applied to each image and to each label.  Transforms of
+        `data.transforms` are applied to a whole batch at once.
     download : bool, default False
-        True to download missing files and check them. Nothing is ever downloaded
-        otherwise.
+        True to download missing files and to check their SHA-256.  If False, nothing is
+        downloaded.
 
     Notes
     -----
-    By Yann LeCun, Corinna Cortes and Christopher J. C. Burges, from NIST Special
-    Databases 1 and 3.  The mean of the training pixels is 0.1307, their standard
-    deviation 0.3081.
+    The authors are Yann LeCun, Corinna Cortes and Christopher J. C. Burges; the digits
+    come from NIST Special Databases 1 and 3.  The training pixels, scaled to [0, 1],
+    have the mean 0.1307 and the standard deviation 0.3081.
 
     Raises
     ------
     DataError
-        If files are missing or damaged, or cannot be downloaded.
+        If files are missing or damaged, or if the download fails.
 
     Examples
     --------
@@ -156,14 +156,15 @@ class MNIST(ImageDataset):
 
 
 class FashionMNIST(MNIST):
-    """70,000 pictures of clothes, of the same format and size as MNIST.
+    """The Fashion-MNIST data set: 70,000 images of clothes in the format of `MNIST`.
 
-    See `MNIST` for the parameters; files are looked for in ``fashion-mnist/``.
+    The parameters are those of `MNIST`.  The files are searched in ``fashion-mnist/``.
 
     Notes
     -----
-    By Han Xiao, Kashif Rasul and Roland Vollgraf (Zalando SE), MIT licence.  The mean
-    of the training pixels is 0.2860, their standard deviation 0.3530.
+    The authors are Han Xiao, Kashif Rasul and Roland Vollgraf (Zalando SE); the licence
+    is MIT. The training pixels, scaled to [0, 1], have the mean 0.2860 and the standard
+    deviation 0.3530.
 
     Examples
     --------

@@ -20,11 +20,12 @@ _PLAIN = ("apply", "write", "__call__", "batch")
 
 
 class ToTensor(Transform):
-    """An image as other libraries have it made a tensor (channels, height, width).
+    """Converts an image of another library to a tensor (channels, height, width).
 
-    Arrays (height, width) or (height, width, channels) and pictures of Pillow get their
-    channels to the front; bytes become float32 in [0, 1].  Tensors stay as they are:
-    the data sets here give such images already.
+    The input is an array of shape (height, width) or (height, width, channels), or an
+    image of Pillow.  The channels become the first dimension.  Bytes become float32
+    numbers from 0 to 1.  Tensors are not changed, because the data sets of AutoCalc
+    already return such images.
 
     Examples
     --------
@@ -72,20 +73,20 @@ class ToTensor(Transform):
 
 
 class Normalize(Transform):
-    """``(x - mean) / std``, channel by channel.
+    """Normalises each channel of images: ``(x - mean) / std``.
 
     Parameters
     ----------
     mean, std : float or sequence of float
-        One number for everything, or one for each channel; channels are the third
-        dimension from the end, as in an image (channels, height, width).
+        The mean and the standard deviation: one number for all channels, or one for
+        each channel.  The channels are the third dimension from the end.
 
     Notes
     -----
-    Images that a data set keeps as bytes become ``byte * scale + shift``, without the
-    two divisions of ``(byte / 255 - mean) / std``.  Their last bits may differ from
-    what float images give; both are within a few roundings of the exact value, relative
-    to the larger of ``x / std`` and ``mean / std``.
+    Images that a data set stores as bytes are computed as ``byte * scale + shift``,
+    which is faster than ``(byte / 255 - mean) / std``.  The results of the two formulas
+    may differ in the last bits.  Both are within a few rounding errors of the exact
+    value, relative to the larger of ``x / std`` and ``mean / std``.
 
     Examples
     --------
@@ -110,7 +111,7 @@ class Normalize(Transform):
         self._scale, self._shift = 1 / self._std, -self._mean / self._std
 
     def from_bytes(self, images: Array, white: int, first: int) -> Any:
-        """Transform images of bytes as if they were float32, with `white` at 1."""
+        """Transform images of bytes as if they were float32; byte `white` means 1."""
         if not overrides(type(self), "from_bytes", *_PLAIN):
             return super().from_bytes(images, white, first)
         pixels = fresh(images.shape, np.float32)
@@ -123,7 +124,7 @@ class Normalize(Transform):
         return from_numpy(pixels)
 
     def apply(self, array: Array, first: int) -> Array:
-        """Return the normalised copy of `array`."""
+        """Return a normalised copy of `array`."""
         return self.write(array, first)
 
     def write(self, array: Array, first: int, out: Array | None = None) -> Array:
@@ -160,7 +161,7 @@ class Normalize(Transform):
 
 
 class Flatten(Transform):
-    """A sample's dimensions merged into one: (1, 28, 28) becomes (784,).
+    """Merges all dimensions of a sample into one: (1, 28, 28) becomes (784,).
 
     Examples
     --------
@@ -171,7 +172,7 @@ class Flatten(Transform):
     """
 
     def apply(self, array: Array, first: int) -> Array:
-        """Return `array` with everything from dimension `first` on merged."""
+        """Return `array` with all dimensions from `first` on merged into one."""
         count = int(np.prod(array.shape[first:], dtype=np.int64))
         return array.reshape(*array.shape[:first], count)
 

@@ -20,23 +20,25 @@ _INTERPOLATIONS = ("bilinear", "nearest")
 
 
 class Resize(Transform):
-    """An image in another size.
+    """Changes the size of images.
 
-    Pixel i of a line of n covers [i, i + 1); the lines are put over each other from end
-    to end.  "nearest" takes the pixel in which the new pixel begins.  "bilinear" weighs
-    pixels by a triangle around the new pixel's middle, one pixel to each side.  With
-    `antialias` the triangle is wider by the factor by which the image shrinks.
+    ``"nearest"`` copies the old pixel that contains the start of the new pixel.
+    ``"bilinear"`` computes a weighted mean of old pixels.  The weights form a triangle
+    around the centre of the new pixel, which is one old pixel wide on each side.  If
+    `antialias` is True and the image shrinks, the triangle is wider by the factor of
+    the size.
 
     Parameters
     ----------
     size : int or (int, int)
-        Height and width; one number is the shorter edge, and the shape is kept.
+        The height and the width.  One integer is the length of the shorter edge; then
+        the aspect ratio is kept.
     interpolation : {"bilinear", "nearest"}, default "bilinear"
         The method of interpolation.
     max_size : int, optional
-        With one number for `size`: the largest length of the longer edge.
+        The largest length of the longer edge, if `size` is one integer.
     antialias : bool, default True
-        True to let every old pixel count when the image shrinks.
+        True to take all old pixels into account if the image shrinks.
 
     Examples
     --------

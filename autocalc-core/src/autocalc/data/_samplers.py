@@ -25,7 +25,7 @@ from autocalc.errors import ArgumentError
 
 
 class Sampler:
-    """The base of samplers: iterate to get indices; `len` is their number.
+    """The base class of samplers: an iterable of indices that has a length.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class Sampler:
 
 
 class SequentialSampler(Sampler):
-    """The samples in their own order.
+    """A sampler that returns the indices in their natural order: 0, 1, 2 and so on.
 
     Examples
     --------
@@ -70,12 +70,12 @@ class SequentialSampler(Sampler):
         return iter(range(len(self)))
 
     def indices(self, epoch: int) -> Indices:
-        """Return the order, which is the same in every `epoch`."""
+        """Return the indices of an epoch; they are the same in each epoch."""
         del epoch
         return np.arange(len(self), dtype=np.int64)
 
     def pieces(self, epoch: int, size: int) -> Iterator[Indices]:
-        """Return an iterator over the order's batches of `size` indices."""
+        """Return an iterator over the batches of `size` indices in an epoch."""
         del epoch
         stop = len(self)
         for start in range(0, stop, size):
@@ -83,7 +83,7 @@ class SequentialSampler(Sampler):
 
 
 class SeededSampler(Sampler):
-    """The base of samplers whose orders follow from one number and the epoch."""
+    """The base class of samplers whose order is determined by a seed and the epoch."""
 
     def __init__(self, generator: Seeding) -> None:
         self.drawn = DrawnSeed(generator)
@@ -91,7 +91,7 @@ class SeededSampler(Sampler):
 
     @property
     def seed(self) -> int:
-        """The number that all orders of this sampler follow from."""
+        """The seed that determines all orders of this sampler."""
         return self.drawn.value
 
     @seed.setter
@@ -107,7 +107,7 @@ class SeededSampler(Sampler):
         return chain.from_iterable(run.tolist() for run in runs)
 
     def pieces(self, epoch: int, size: int) -> Iterator[Indices]:
-        """Return an iterator over the batches of `size` indices of an epoch's order."""
+        """Return an iterator over the batches of `size` indices in an epoch."""
         return cut(self._runs(epoch), size)
 
     def _runs(self, epoch: int) -> Iterator[Indices]:
@@ -115,25 +115,26 @@ class SeededSampler(Sampler):
         return iter((self.indices(epoch),))
 
     def indices(self, epoch: int) -> Indices:
-        """Return the order of `epoch`."""
+        """Return all indices of an epoch, in order."""
         message = f"{type(self).__name__}: a seeded sampler needs an `indices` method."
         raise NotImplementedError(message)
 
 
 class RandomSampler(SeededSampler):
-    """The samples in a random order, another one in each epoch.
+    """A sampler that returns all indices in a new random order in each epoch.
 
     Parameters
     ----------
     data_source : sized
-        The data set to sample from; only its length is used.
+        The data set.  Only its length is used.
     replacement : bool, default False
-        True to draw each index from all, so that a sample can come twice.
+        True to draw with replacement, so that an index can occur several times.
     num_samples : int, optional
-        The number of indices in an epoch; by default ``len(data_source)``.
+        The number of indices in an epoch.  The default is ``len(data_source)``.
     generator : Generator or int, optional
-        The generator of the seed, which is drawn at the first need and after each
-        `manual_seed`; or the seed itself. By default the process's generator.
+        The random number generator that draws the seed, or the seed itself.  The seed
+        is drawn when it is first needed, and again after each `manual_seed`.  None
+        means the default generator.
 
     Examples
     --------
@@ -160,7 +161,7 @@ class RandomSampler(SeededSampler):
 
     @property
     def num_samples(self) -> int:
-        """The number of indices of an epoch."""
+        """The number of indices in an epoch."""
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def __len__(self) -> int:
@@ -168,7 +169,7 @@ class RandomSampler(SeededSampler):
         return self.num_samples
 
     def indices(self, epoch: int) -> Indices:
-        """Return the order of `epoch`."""
+        """Return all indices of an epoch, in order."""
         return np.concatenate([as_indices([]), *self._runs(epoch)])
 
     def _runs(self, epoch: int) -> Iterator[Indices]:
@@ -183,14 +184,14 @@ class RandomSampler(SeededSampler):
 
 
 class SubsetRandomSampler(SeededSampler):
-    """The given indices in a random order, another one in each epoch.
+    """A sampler that returns given indices in a new random order in each epoch.
 
     Parameters
     ----------
     indices : sequence of int
-        The indices to put in random order.
+        The indices, as a sequence of integers.
     generator : Generator or int, optional
-        The generator or its seed: see `RandomSampler`.
+        The random number generator, or its seed; see `RandomSampler`.
 
     Examples
     --------
@@ -210,27 +211,29 @@ class SubsetRandomSampler(SeededSampler):
         return len(self._chosen)
 
     def indices(self, epoch: int) -> Indices:
-        """Return the order of `epoch`."""
+        """Return all indices of an epoch, in order."""
         return self._chosen[permutation(len(self), self.seed, epoch)]
 
 
 class WeightedRandomSampler(SeededSampler):
-    """Indices drawn with probabilities in proportion to `weights`.
+    """A sampler that draws indices with probabilities proportional to `weights`.
 
-    Without replacement, index i gets the number ``-log(u) / weights[i]`` for a random
-    u in (0, 1), and the smallest are taken: Efraimidis and Spirakis, "Weighted random
-    sampling with a reservoir", Information Processing Letters 97 (2006).
+    Without replacement, each index i gets the number ``-log(u) / weights[i]``, where u
+    is uniform on (0, 1).  The indices with the smallest numbers are taken.
+
+    Efraimidis, Spirakis: Weighted random sampling with a reservoir, Information
+    Processing Letters 97 (2006).
 
     Parameters
     ----------
     weights : sequence of float
-        The weights of the samples: not negative, and not all 0.
+        The weight of each index.  Weights are 0 or more, and not all of them are 0.
     num_samples : int
         The number of indices in an epoch.
     replacement : bool, default True
-        True to draw each index from all, so that a sample can come twice.
+        True to draw with replacement, so that an index can occur several times.
     generator : Generator or int, optional
-        The generator or its seed: see `RandomSampler`.
+        The random number generator, or its seed; see `RandomSampler`.
 
     Examples
     --------
@@ -265,7 +268,7 @@ class WeightedRandomSampler(SeededSampler):
         return self.num_samples
 
     def indices(self, epoch: int) -> Indices:
-        """Return the order of `epoch`."""
+        """Return all indices of an epoch, in order."""
         return np.concatenate([as_indices([]), *self._runs(epoch)])
 
     def _runs(self, epoch: int) -> Iterator[Indices]:
@@ -318,7 +321,16 @@ def _check_samples(where: str, num_samples: object) -> None:
 
 
 class BatchSampler(Sampler):
-    """Groups the indices of `sampler` into lists of `batch_size`.
+    """A sampler that groups the indices of another sampler into batches.
+
+    Parameters
+    ----------
+    sampler
+        An iterable of indices.
+    batch_size
+        The number of indices in a batch; 1 or more.
+    drop_last
+        True to leave out the last batch if it has fewer indices than the others.
 
     Examples
     --------

@@ -12,25 +12,25 @@ from autocalc.errors import ArgumentError
 
 
 class StackDataset(Dataset):
-    """Several data sets side by side; sample `i` is made of their samples `i`.
+    """Combines several data sets; sample `i` consists of all their samples `i`.
 
     Parameters
     ----------
     *args : Dataset
-        Data sets of one length, whose samples become a tuple.
+        Data sets of the same length.  The combined samples are tuples.
     **kwargs : Dataset
-        The same by name, whose samples become a dict.
+        Data sets of the same length, by name.  The combined samples are dicts.
 
     Attributes
     ----------
     datasets : tuple or dict of Dataset
-        The data sets, in the form in which they were given.
+        The data sets, as a tuple or as a dict.
 
     Raises
     ------
     ArgumentError
-        If none are given, or some with and some without a name; if lengths differ; if
-        one finds no sample by its index.
+        If no data sets are given, or if some are given with and some without a name.
+        Also if their lengths differ, or if one of them has no `__getitem__`.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class StackDataset(Dataset):
         return [self[index] for index in indices]
 
     def take(self, indices: Indices) -> Any:
-        """Return the batches of the samples at `indices`, one of each data set."""
+        """Return a batch: the samples at `indices`, one batch for each data set."""
         if isinstance(self.datasets, dict):
             return {name: take(one, indices) for name, one in self.datasets.items()}
         return tuple(take(one, indices) for one in self.datasets)

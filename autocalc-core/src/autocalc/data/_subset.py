@@ -16,7 +16,14 @@ from autocalc.errors import ArgumentError
 
 
 class Subset(Dataset):
-    """Those samples of `dataset` that `indices` names, in that order.
+    """The part of a data set that consists of the samples at `indices`, in that order.
+
+    Parameters
+    ----------
+    dataset
+        The data set.
+    indices
+        The indices of the samples, as a sequence of integers.
 
     Examples
     --------
@@ -47,18 +54,19 @@ class Subset(Dataset):
 def random_split(
     dataset: Any, lengths: Sequence[float], generator: Seeding = None
 ) -> list[Subset]:
-    """Split `dataset` at random into parts that do not overlap.
+    """Split a data set at random into parts that do not overlap.
 
     Parameters
     ----------
     dataset : Dataset
         The data set to split.
     lengths : sequence of int or of float
-        The parts' lengths, whose sum is ``len(dataset)``; or their shares, whose sum is
-        1 (the remainder of rounding goes to the first parts, one each).
+        The number of samples of each part; the sum is ``len(dataset)``.  Or the share
+        of each part; the sum is 1.  If the shares do not divide the length evenly, the
+        first parts get one more sample.
     generator : Generator or int, optional
-        The generator of the order, or its seed. None is the generator that
-        `manual_seed` seeds.
+        The random number generator, or its seed.  None means the default generator,
+        which `manual_seed` seeds.
 
     Examples
     --------

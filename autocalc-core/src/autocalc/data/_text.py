@@ -20,29 +20,29 @@ from autocalc.errors import ArgumentError, DataError
 
 
 class Characters:
-    """A text, each character a number from 0 to V - 1.
+    """A text as a sequence of integers, one for each character.
 
     Parameters
     ----------
     text
-        The text, of at least two characters.
+        The text.  It has at least two characters.
     vocabulary
-        The characters in the order of their numbers; by default those of the text,
-        sorted.
+        The characters in the order of their numbers, 0 to V - 1.  The default is all
+        characters of the text, sorted.
 
     Attributes
     ----------
     vocabulary
         All characters that can occur, as one string.
     tokens
-        The text, int64 ``[N]``.
+        The numbers of the characters of the text, of shape (N,) and dtype int64.
 
     Raises
     ------
     ArgumentError
-        If the text is too short.
+        If the text has fewer than two characters.
     DataError
-        If it has characters that the vocabulary lacks.
+        If the text has characters that are not in `vocabulary`.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class Characters:
     def from_file(
         cls, path: str | Path | None = None, vocabulary: str | None = None
     ) -> Characters:
-        """Read a UTF-8 file; without one, the documentation inside CPython."""
+        """Read a UTF-8 file, or by default the help texts that are part of CPython."""
         return cls(builtin_text() if path is None else _read(Path(path)), vocabulary)
 
     def __len__(self) -> int:
@@ -81,7 +81,7 @@ class Characters:
         return len(self.tokens)
 
     def encode(self, text: str) -> Tensor:
-        """Return the numbers ``[N]`` of a text."""
+        """Return the numbers of a text's characters, of shape (N,) and dtype int64."""
         codes = _codes(text)
         known = codes < len(self._numbers)
         numbers = np.where(known, self._numbers[codes * known], -1)
@@ -96,17 +96,19 @@ class Characters:
         return from_numpy(numbers)
 
     def decode(self, tokens: Tensor | Iterable[int]) -> str:
-        """Return the text of numbers."""
+        """Return the text for a sequence of numbers."""
         numbers: Any = tokens.tolist() if isinstance(tokens, Tensor) else tokens
         return "".join(self.vocabulary[number] for number in numbers)
 
     def split(self, part: float) -> tuple[Tensor, Tensor]:
-        """Return the tokens of the first `part` of the text, and of the rest.
+        """Split the text: return the tokens of the first `part`, and the other tokens.
+
+        `part` is a fraction from 0 to 1.
 
         Raises
         ------
         ArgumentError
-            If one of them would have fewer than two characters.
+            If one of the two parts would have fewer than two characters.
         """
         cut = int(part * len(self))
         if not 2 <= cut <= len(self) - 2:
@@ -120,12 +122,15 @@ class Characters:
 def windows(
     tokens: Tensor, batch: int, length: int, generator: Generator | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Return random stretches of tokens ``[B, S]``, and those one place further.
+    """Return random windows of tokens, and the same windows shifted by one token.
+
+    Both results have the shape (batch, length).  The second one holds the next token
+    for each token of the first one.
 
     Raises
     ------
     ArgumentError
-        If the text is not longer than a stretch.
+        If the text has no more than `length` tokens.
 
     Examples
     --------
@@ -147,7 +152,7 @@ def windows(
 
 
 def builtin_text() -> str:
-    """Return the help texts that CPython ships (`pydoc_data.topics`), 0.7 MB."""
+    """Return the help texts that are part of CPython (`pydoc_data.topics`), 0.7 MB."""
     from pydoc_data.topics import topics
 
     return "\n".join(topics[name] for name in sorted(topics))

@@ -17,13 +17,15 @@ Value = TypeVar("Value", Tensor, Array)
 
 
 class Transform:
-    """The base of transforms that are written once, on arrays, for samples and batches.
+    """The base class of transforms that work on single samples and on batches.
 
-    A subclass writes `apply(array, first)`, where the sample's own dimensions begin at
-    dimension `first`: 0 for a sample, 1 for a batch.  It must not change `array`.
+    A subclass defines ``apply(array, first)``.  The dimensions of a sample begin at
+    dimension `first`: 0 for a single sample, 1 for a batch.  The method must not change
+    `array`.
 
-    Data sets keep images as bytes and give them to `from_bytes`, which a subclass may
-    override if it needs no pixels in [0, 1] on the way to its own.
+    Data sets store images as bytes and call `from_bytes`, which converts them to
+    numbers from 0 to 1 and calls `apply`.  A subclass can override `from_bytes` if it
+    can work with the bytes directly.
 
     Examples
     --------
@@ -49,7 +51,7 @@ class Transform:
         return self._apply_to(samples, 1)
 
     def from_bytes(self, images: Array, white: int, first: int) -> Any:
-        """Transform images of bytes as if they were float32, with `white` at 1."""
+        """Transform images of bytes as if they were float32; byte `white` means 1."""
         pixels = from_numpy(scaled(images, white))
         return self.batch(pixels) if first else self(pixels)
 
@@ -60,11 +62,12 @@ class Transform:
 
 
 class RandomTransform(Transform):
-    """The base of transforms that draw from the default generator.
+    """The base class of transforms that use random numbers from the default generator.
 
-    A subclass writes `change(batch)`, which draws as many numbers for each sample as
-    for any other.  So a batch gets the numbers that its samples would have got one
-    after the other; only in a `Compose` of several do they come in another order.
+    A subclass defines ``change(batch)``.  It must draw the same amount of random
+    numbers for each sample.  Then a batch gets the same numbers as its samples would
+    get one by one. A `Compose` of several random transforms is an exception: there the
+    numbers come in another order.
 
     Examples
     --------
@@ -89,7 +92,12 @@ class RandomTransform(Transform):
 
 
 class Lambda(Transform):
-    """Any function of a sample.
+    """A transform that applies any function to each sample.
+
+    Parameters
+    ----------
+    lambd
+        The function.  Its argument is one sample.
 
     Examples
     --------
@@ -108,7 +116,7 @@ class Lambda(Transform):
         return self.lambd(sample)
 
     def batch(self, samples: Any) -> Any:
-        """Transform samples one by one."""
+        """Transform the samples one by one."""
         return default_collate([self.lambd(samples[i]) for i in range(len(samples))])
 
     def __repr__(self) -> str:
@@ -117,7 +125,12 @@ class Lambda(Transform):
 
 
 class Compose(Transform):
-    """One transform after the other.
+    """A transform that applies several transforms one after the other.
+
+    Parameters
+    ----------
+    transforms
+        The transforms, or functions of one sample, in the order of their application.
 
     Examples
     --------

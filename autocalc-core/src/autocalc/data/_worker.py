@@ -24,7 +24,7 @@ from autocalc.data._shuffle import generator_of_batch
 
 @dataclass(frozen=True)
 class WorkerInfo:
-    """A loader's worker, as it knows itself.
+    """Information about a worker of a loader, available inside the worker.
 
     Attributes
     ----------
@@ -33,10 +33,10 @@ class WorkerInfo:
     num_workers : int
         The number of workers of the loader.
     seed : int
-        A number that no other worker has; `random` and `numpy.random` start from it in
-        worker processes.
+        A seed that is different for each worker.  In worker processes, `random` and
+        `numpy.random` are seeded with it.
     dataset : Dataset
-        The data set of this worker.
+        The copy of the data set that belongs to this worker.
 
     Examples
     --------
@@ -64,7 +64,7 @@ _info: ContextVar[WorkerInfo | None] = ContextVar("autocalc_worker", default=Non
 
 
 def get_worker_info() -> WorkerInfo | None:
-    """Return the number, seed and data set of the running worker; None outside.
+    """Return the `WorkerInfo` of the running worker, or None outside of a worker.
 
     Examples
     --------

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Transforms of samples, which can also take a whole batch in one step.
+"""Transforms of samples, which can also process a whole batch at once.
 
-`transform(sample)` changes one sample; `transform.batch(samples)` changes samples that
-are stacked along a first dimension, and gives the same values.  Any other function of a
-sample works as a data set's transform too; it is then called sample by sample.
+``transform(sample)`` changes one sample.  ``transform.batch(samples)`` changes samples
+that are stacked along a first dimension, and returns the same values.  Any other
+function of a sample can be used as the transform of a data set, too.  It is called for
+each sample.
 
-Images are (channels, height, width) or (height, width), tensors or arrays.  Random
-numbers come from the default generator, which a loader sets for each batch.
+Images are tensors or arrays of shape (channels, height, width) or (height, width).
+Random numbers come from the default generator, which a loader seeds for each batch.
 """
 
 from autocalc.data._geometry import CenterCrop, RandomCrop, RandomHorizontalFlip
