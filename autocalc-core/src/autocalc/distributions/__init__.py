@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Distributions: their draws, densities, entropies and divergences."""
+"""Probability distributions: samples, densities, entropies and divergences."""
 
 from __future__ import annotations
 

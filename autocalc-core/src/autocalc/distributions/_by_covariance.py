@@ -40,10 +40,10 @@ def factor_of(name: str, matrix: Any) -> Any:
 
 
 class ByCovariance(Distribution):
-    """A distribution that holds L and makes the other matrices of it.
+    """The base of the distributions that are defined by a covariance matrix.
 
-    Subclasses of users have an `_unbroadcasted_scale_tril` of their own: PyTorch's name
-    of L.
+    It stores the Cholesky factor L and computes the other matrices from it.  Subclasses
+    of users can read L under PyTorch's name for it, `_unbroadcasted_scale_tril`.
     """
 
     def __getattr__(self, name: str) -> Any:

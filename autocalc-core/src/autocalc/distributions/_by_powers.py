@@ -18,21 +18,23 @@ from autocalc.distributions._special import digamma, lbeta, lgamma
 
 
 class Pareto(_ByQuantiles):
-    """Pareto's distribution: alpha scale^alpha / x^(alpha + 1) for x of scale or more.
+    """Pareto distribution: density alpha scale^alpha / x^(alpha + 1) for x >= scale.
 
     Parameters
     ----------
     scale
-        The least value, above 0; a tensor or a number; shapes broadcast.
+        The smallest possible value; above 0.  A tensor or a number; all parameters
+        broadcast.
     alpha
-        The rate at which the tail falls, above 0.
+        The exponent alpha; above 0.  The larger it is, the faster the density falls.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ArgumentError
-        If a parameter is outside its constraint.
+        If a parameter violates its constraint.
 
     Examples
     --------
@@ -55,7 +57,7 @@ class Pareto(_ByQuantiles):
 
     @property
     def support(self) -> constraints.Constraint:
-        """The values that are possible."""
+        """The constraint that all possible values satisfy."""
         return constraints.greater_than_eq(self.scale)
 
     @property
@@ -66,7 +68,7 @@ class Pareto(_ByQuantiles):
 
     @property
     def mode(self) -> Tensor:
-        """The most probable value, `scale`."""
+        """The most probable value: `scale`."""
         return self.scale
 
     @property
@@ -88,36 +90,38 @@ class Pareto(_ByQuantiles):
         return a.log() + a * (self.scale / x).log() - x.log()
 
     def cdf(self, value: Tensor) -> Tensor:
-        """Return the probability of less than `value`."""
+        """Return the probability of a value less than or equal to `value`."""
         log = (self.scale / self._checked("cdf", value)).log()
         return -(self.alpha * log).expm1()
 
     def entropy(self) -> Tensor:
-        """Return the entropy, in nats."""
+        """Return the entropy in nats."""
         return (self.scale / self.alpha).log() + (1 + 1 / self.alpha)
 
 
 class GeneralizedPareto(_ByQuantiles):
-    """The generalized Pareto distribution: (1 + c z)^(-1 / c - 1) / scale.
+    """Generalized Pareto distribution: density (1 + c z)^(-1 / c - 1) / scale.
 
-    z is (x - loc) / scale. It is what exceeds a high threshold: with c = 0 it is the
-    exponential distribution, below it has an end, at loc - scale / c.
+    Here z = (x - loc) / scale and c is the concentration.  It describes the amount by
+    which values exceed a high threshold.  For c = 0 it is the exponential distribution.
+    For c < 0, the largest possible value is loc - scale / c.
 
     Parameters
     ----------
     loc
-        The least value, a tensor or a number; shapes broadcast.
+        The smallest possible value.  A tensor or a number; all parameters broadcast.
     scale
-        The width, above 0.
+        The width; above 0.
     concentration
-        c, any number.
+        The constant c of the formula; any number.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ArgumentError
-        If a parameter is outside its constraint.
+        If a parameter violates its constraint.
 
     Examples
     --------
@@ -146,7 +150,7 @@ class GeneralizedPareto(_ByQuantiles):
 
     @property
     def support(self) -> constraints.Constraint:
-        """The values that are possible."""
+        """The constraint that all possible values satisfy."""
         c = self.concentration
         ends = c < 0
         end = self.loc - self.scale / where(ends, c, c * 0 - 1)
@@ -161,7 +165,7 @@ class GeneralizedPareto(_ByQuantiles):
 
     @property
     def mode(self) -> Tensor:
-        """The least value, `loc`: the most probable for a concentration above -1."""
+        """The mode: `loc`, if the concentration is above -1."""
         return self.loc
 
     @property
@@ -188,19 +192,19 @@ class GeneralizedPareto(_ByQuantiles):
         return -(1 + self.concentration) * e - self.scale.log()
 
     def log_survival_function(self, value: Tensor) -> Tensor:
-        """Return the logarithm of the probability of more than `value`."""
+        """Return the logarithm of the probability of a value greater than `value`."""
         return -self._exponent("log_survival_function", value)
 
     def log_cdf(self, value: Tensor) -> Tensor:
-        """Return the logarithm of the probability of less than `value`."""
+        """Return the logarithm of the probability of a value up to `value`."""
         return (-(-self._exponent("log_cdf", value)).exp()).log1p()
 
     def cdf(self, value: Tensor) -> Tensor:
-        """Return the probability of less than `value`."""
+        """Return the probability of a value less than or equal to `value`."""
         return -(-self._exponent("cdf", value)).expm1()
 
     def entropy(self) -> Tensor:
-        """Return the entropy, in nats."""
+        """Return the entropy in nats."""
         return self.scale.log() + self.concentration + 1
 
 
@@ -229,21 +233,24 @@ def expm1_over(c: Tensor, z: Tensor) -> Tensor:
 
 
 class Weibull(_ByQuantiles):
-    """Weibull's distribution: of scale e^(1 / concentration) for an exponential e.
+    """Weibull distribution: density (k / s) (x / s)^(k - 1) exp(-(x / s)^k) for x >= 0.
+
+    Here s is the scale and k is the concentration.
 
     Parameters
     ----------
     scale
-        The quantile of 1 - 1 / e, above 0; a tensor or a number; shapes broadcast.
+        The scale s; above 0.  A tensor or a number; all parameters broadcast.
     concentration
-        k, above 0: the hazard rises with time where it is above 1.
+        The shape k; above 0.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ArgumentError
-        If a parameter is outside its constraint.
+        If a parameter violates its constraint.
 
     Examples
     --------
@@ -302,32 +309,35 @@ class Weibull(_ByQuantiles):
         return (k / self.scale).log() + (k - 1).xlogy(ratio) - ratio**k
 
     def cdf(self, value: Tensor) -> Tensor:
-        """Return the probability of less than `value`."""
+        """Return the probability of a value less than or equal to `value`."""
         ratio = self._checked("cdf", value) / self.scale
         return -(-(ratio**self.concentration)).expm1()
 
     def entropy(self) -> Tensor:
-        """Return the entropy, in nats."""
+        """Return the entropy in nats."""
         k = self.concentration
         return _EULER * (1 - 1 / k) + (self.scale / k).log() + 1
 
 
 class Kumaraswamy(_ByQuantiles):
-    """Kumaraswamy's distribution: a b x^(a - 1) (1 - x^a)^(b - 1), near Beta's.
+    """Kumaraswamy distribution: density a b x^(a - 1) (1 - x^a)^(b - 1) on [0, 1].
+
+    It is similar to the Beta distribution.
 
     Parameters
     ----------
     concentration1
-        a, above 0; a tensor or a number; shapes broadcast.
+        The constant a; above 0.  A tensor or a number; all parameters broadcast.
     concentration0
-        b, above 0.
+        The constant b; above 0.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ArgumentError
-        If a parameter is outside its constraint.
+        If a parameter violates its constraint.
 
     Examples
     --------
@@ -364,7 +374,10 @@ class Kumaraswamy(_ByQuantiles):
 
     @property
     def mode(self) -> Tensor:
-        """The most probable value; NaN where that is no single one, or an end."""
+        """The most probable value.
+
+        It is NaN if there are several, or if it is an end of the interval.
+        """
         a, b = self.concentration1, self.concentration0
         inside = (a >= 1) & (b >= 1) & (a * b > 1)
         c = where(inside, a, a * 0 + 2)
@@ -392,12 +405,12 @@ class Kumaraswamy(_ByQuantiles):
         return (a * b).log() + (a - 1).xlogy(x) + (b - 1).xlogy(rest)
 
     def cdf(self, value: Tensor) -> Tensor:
-        """Return the probability of less than `value`."""
+        """Return the probability of a value less than or equal to `value`."""
         power = self._checked("cdf", value) ** self.concentration1
         return -(self.concentration0 * (-power).log1p()).expm1()
 
     def entropy(self) -> Tensor:
-        """Return the entropy, in nats."""
+        """Return the entropy in nats."""
         a, b = self.concentration1, self.concentration0
         harmonic = digamma(b + 1) + _EULER
         return (1 - 1 / b) + (1 - 1 / a) * harmonic - (a * b).log()

@@ -24,7 +24,7 @@ class _ByQuantiles(Distribution):
     has_rsample = True
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return samples that are differentiable in the parameters."""
+        """Return samples through which gradients flow to the parameters."""
         shape = self._extended_shape(sample_shape)
         (name, *_) = self.arg_constraints
         dtype = getattr(self, name).dtype
@@ -49,19 +49,20 @@ _TINY = {dtypes.float32: 2.0**-26, dtypes.float64: 2.0**-54}
 
 
 class Uniform(_ByQuantiles):
-    """The uniform distribution from `low` to below `high`.
+    """Uniform distribution on the interval [low, high).
 
     Parameters
     ----------
     low, high
-        The ends of the interval, tensors or numbers; shapes broadcast.
+        The limits of the interval: tensors or numbers; their shapes broadcast.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ArgumentError
-        If `low` is not below `high`.
+        If `low` is not less than `high`.
 
     Examples
     --------
@@ -86,7 +87,7 @@ class Uniform(_ByQuantiles):
 
     @property
     def support(self) -> constraints.Constraint:
-        """The values that are possible."""
+        """The constraint that all possible values satisfy."""
         return constraints.interval(self.low, self.high)
 
     @property
@@ -109,29 +110,30 @@ class Uniform(_ByQuantiles):
         return inside.to(self.low.dtype).log() - (self.high - self.low).log()
 
     def cdf(self, value: Tensor) -> Tensor:
-        """Return the probability of less than `value`."""
+        """Return the probability of a value less than or equal to `value`."""
         value = self._checked("cdf", value)
         return ((value - self.low) / (self.high - self.low)).clamp(0, 1)
 
     def entropy(self) -> Tensor:
-        """Return the entropy, in nats."""
+        """Return the entropy in nats."""
         return (self.high - self.low).log()
 
 
 class Exponential(_ByQuantiles, ExponentialFamily):
-    """The exponential distribution: rate exp(-rate x) for x of 0 or more.
+    """Exponential distribution: density rate exp(-rate x) for x >= 0.
 
     Parameters
     ----------
     rate
-        1 / mean, above 0; a tensor or a number.
+        The rate 1 / mean; above 0.  A tensor or a number.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ArgumentError
-        If a parameter is outside its constraint.
+        If a parameter violates its constraint.
 
     Examples
     --------
@@ -154,7 +156,7 @@ class Exponential(_ByQuantiles, ExponentialFamily):
 
     @property
     def mode(self) -> Tensor:
-        """The most probable value, 0."""
+        """The most probable value: 0."""
         return self.rate * 0
 
     @property
@@ -170,11 +172,11 @@ class Exponential(_ByQuantiles, ExponentialFamily):
         return self.rate.log() - self.rate * self._checked("log_prob", value)
 
     def cdf(self, value: Tensor) -> Tensor:
-        """Return the probability of less than `value`."""
+        """Return the probability of a value less than or equal to `value`."""
         return -(-self.rate * self._checked("cdf", value)).expm1()
 
     def entropy(self) -> Tensor:
-        """Return the entropy, in nats."""
+        """Return the entropy in nats."""
         return 1 - self.rate.log()
 
     @property
@@ -215,21 +217,22 @@ class _Located(_ByQuantiles):
 
 
 class Laplace(_Located):
-    """The Laplace distribution: exp(-abs(x - loc) / scale) / (2 scale).
+    """Laplace distribution: density exp(-abs(x - loc) / scale) / (2 scale).
 
     Parameters
     ----------
     loc
-        The mean, a tensor or a number; shapes broadcast.
+        The mean.  A tensor or a number; all parameters broadcast.
     scale
-        The mean distance from it, above 0.
+        The mean distance from `loc`; above 0.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ArgumentError
-        If a parameter is outside its constraint.
+        If a parameter violates its constraint.
 
     Examples
     --------
@@ -258,31 +261,32 @@ class Laplace(_Located):
         return -z.abs() - (2 * self.scale).log()
 
     def cdf(self, value: Tensor) -> Tensor:
-        """Return the probability of less than `value`."""
+        """Return the probability of a value less than or equal to `value`."""
         z = self._standardised("cdf", value)
         return 0.5 - 0.5 * z.sign() * (-z.abs()).expm1()
 
     def entropy(self) -> Tensor:
-        """Return the entropy, in nats."""
+        """Return the entropy in nats."""
         return 1 + (2 * self.scale).log()
 
 
 class Cauchy(_Located):
-    """The Cauchy distribution: 1 / (pi scale (1 + ((x - loc) / scale)^2)).
+    """Cauchy distribution: density 1 / (pi scale (1 + ((x - loc) / scale)^2)).
 
     Parameters
     ----------
     loc
-        The median, a tensor or a number; shapes broadcast.
+        The median.  A tensor or a number; all parameters broadcast.
     scale
-        The distance of the quartiles from the median, above 0.
+        The distance between the median and each quartile; above 0.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ArgumentError
-        If a parameter is outside its constraint.
+        If a parameter violates its constraint.
 
     Examples
     --------
@@ -293,12 +297,12 @@ class Cauchy(_Located):
 
     @property
     def mean(self) -> Tensor:
-        """There is none: NaN."""
+        """NaN, because the distribution has no mean."""
         return self.loc * math.nan
 
     @property
     def variance(self) -> Tensor:
-        """Infinite."""
+        """Infinity, because the distribution has no finite variance."""
         return self.scale * math.inf
 
     def _quantile(self, u: Tensor) -> Tensor:
@@ -310,28 +314,29 @@ class Cauchy(_Located):
         return -math.log(math.pi) - self.scale.log() - (z * z).log1p()
 
     def cdf(self, value: Tensor) -> Tensor:
-        """Return the probability of less than `value`."""
+        """Return the probability of a value less than or equal to `value`."""
         return self._standardised("cdf", value).atan() / math.pi + 0.5
 
     def entropy(self) -> Tensor:
-        """Return the entropy, in nats."""
+        """Return the entropy in nats."""
         return math.log(4 * math.pi) + self.scale.log()
 
 
 class HalfCauchy(_ByQuantiles):
-    """The distribution of abs(y) for a y of Cauchy(0, scale).
+    """Half-Cauchy distribution: that of abs(y), where y is Cauchy(0, scale).
 
     Parameters
     ----------
     scale
-        The median, above 0; a tensor or a number.
+        The scale of y, which is the median of abs(y); above 0.  A tensor or a number.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ArgumentError
-        If a parameter is outside its constraint.
+        If a parameter violates its constraint.
 
     Examples
     --------
@@ -349,22 +354,22 @@ class HalfCauchy(_ByQuantiles):
 
     @property
     def base_dist(self) -> Cauchy:
-        """The distribution whose absolute value it is."""
+        """The Cauchy distribution of y."""
         return Cauchy(self.scale * 0, self.scale, validate_args=False)
 
     @property
     def mean(self) -> Tensor:
-        """Infinite."""
+        """Infinity, because the distribution has no finite mean."""
         return self.scale * math.inf
 
     @property
     def mode(self) -> Tensor:
-        """The most probable value, 0."""
+        """The most probable value: 0."""
         return self.scale * 0
 
     @property
     def variance(self) -> Tensor:
-        """Infinite."""
+        """Infinity, because the distribution has no finite variance."""
         return self.scale * math.inf
 
     def _quantile(self, u: Tensor) -> Tensor:
@@ -377,31 +382,32 @@ class HalfCauchy(_ByQuantiles):
         return where(value >= 0, inside, inside * 0 - math.inf)
 
     def cdf(self, value: Tensor) -> Tensor:
-        """Return the probability of less than `value`."""
+        """Return the probability of a value less than or equal to `value`."""
         ratio = self._checked("cdf", value) / self.scale
         return ratio.atan() * (2 / math.pi)
 
     def entropy(self) -> Tensor:
-        """Return the entropy, in nats."""
+        """Return the entropy in nats."""
         return self.base_dist.entropy() - math.log(2)
 
 
 class Gumbel(_Located):
-    """The Gumbel distribution: exp(-(z + exp(-z))) / scale, z = (x - loc) / scale.
+    """Gumbel distribution: density exp(-(z + exp(-z))) / scale, z = (x - loc) / scale.
 
     Parameters
     ----------
     loc
-        The mode, a tensor or a number; shapes broadcast.
+        The mode.  A tensor or a number; all parameters broadcast.
     scale
-        The width, above 0.
+        The width; above 0.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ArgumentError
-        If a parameter is outside its constraint.
+        If a parameter violates its constraint.
 
     Examples
     --------
@@ -429,9 +435,9 @@ class Gumbel(_Located):
         return -z - (-z).exp() - self.scale.log()
 
     def cdf(self, value: Tensor) -> Tensor:
-        """Return the probability of less than `value`."""
+        """Return the probability of a value less than or equal to `value`."""
         return (-(-self._standardised("cdf", value)).exp()).exp()
 
     def entropy(self) -> Tensor:
-        """Return the entropy, in nats."""
+        """Return the entropy in nats."""
         return self.scale.log() + (1 + _EULER)

@@ -24,7 +24,7 @@ from autocalc.errors import ShapeError
 
 
 class OfKinds(Distribution):
-    """A distribution that K probabilities describe, or their logarithms."""
+    """The base of the distributions over K classes with given probabilities."""
 
     arg_constraints: ClassVar[Constraints] = {
         "probs": constraints.simplex,
@@ -62,7 +62,7 @@ class OfKinds(Distribution):
 
     @property
     def param_shape(self) -> tuple[int, ...]:
-        """The shape of the parameter."""
+        """The shape of `probs` and `logits`."""
         shape: tuple[int, ...] = self.__dict__[self._name].shape
         return shape
 
@@ -85,24 +85,27 @@ class OfKinds(Distribution):
 
 
 class Categorical(OfKinds):
-    """One of K kinds, 0 to K - 1.
+    """Categorical distribution: one of K classes, numbered from 0 to K - 1.
 
     Parameters
     ----------
     probs
-        The probabilities of the kinds, or numbers in proportion to them, [..., K]. Or
-        else
+        The probabilities of the K classes, of shape (..., K).  They are normalised to a
+        sum of 1. Give either `probs` or `logits`.
     logits
-        Logarithms of such numbers.
+        The logarithms of the probabilities, of shape (..., K).  A constant may be added
+        to all of them.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ShapeError
-        If the parameter is 0-d.
+        If the parameter has no dimension.
     ArgumentError
-        If a parameter is outside its constraint, or not one of the two is given.
+        If a parameter violates its constraint, or if not exactly one of the two
+        parameters is given.
 
     Examples
     --------
@@ -116,28 +119,28 @@ class Categorical(OfKinds):
 
     @property
     def support(self) -> constraints.Constraint:
-        """The values that are possible."""
+        """The constraint that all possible values satisfy."""
         return constraints.integer_interval(0, self._num_events - 1)
 
     @property
     def mean(self) -> Tensor:
-        """There is none: NaN."""
+        """NaN, because classes have no mean."""
         result: Tensor = self.__dict__[self._name].sum(-1) * float("nan")
         return result
 
     @property
     def variance(self) -> Tensor:
-        """There is none: NaN."""
+        """NaN, because classes have no variance."""
         return self.mean
 
     @property
     def mode(self) -> Tensor:
-        """The most probable kind."""
+        """The most probable class."""
         result: Tensor = self.__dict__[self._name].argmax(-1)
         return result
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """Return kinds drawn, ``[*sample_shape, *batch_shape]``."""
+        """Return int64 samples of shape ``(*sample_shape, *batch_shape)``."""
         return self._kinds(sample_shape)
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -154,34 +157,37 @@ class Categorical(OfKinds):
         return logits.masked_fill(~mask, 0).sum(-1)
 
     def entropy(self) -> Tensor:
-        """Return the entropy, in nats."""
+        """Return the entropy in nats."""
         return -weighed(self.probs, self.logits).sum(-1)
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
-        """Return all kinds along the first dimension."""
+        """Return all classes along the first dimension."""
         values: Tensor = enumerated(self, self._num_events, expand, arange(0).dtype)
         return values
 
 
 class OneHotCategorical(Categorical):
-    """One of K kinds, as a vector of zeros with a 1 at its place.
+    """One-hot categorical distribution: one of K classes, as a one-hot vector.
 
     Parameters
     ----------
     probs
-        The probabilities of the kinds, or numbers in proportion to them, [..., K]. Or
-        else
+        The probabilities of the K classes, of shape (..., K).  They are normalised to a
+        sum of 1. Give either `probs` or `logits`.
     logits
-        Logarithms of such numbers.
+        The logarithms of the probabilities, of shape (..., K).  A constant may be added
+        to all of them.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ShapeError
-        If the parameter is 0-d.
+        If the parameter has no dimension.
     ArgumentError
-        If a parameter is outside its constraint, or not one of the two is given.
+        If a parameter violates its constraint, or if not exactly one of the two
+        parameters is given.
 
     Examples
     --------
@@ -195,18 +201,18 @@ class OneHotCategorical(Categorical):
 
     @property
     def support(self) -> constraints.Constraint:
-        """The values that are possible."""
+        """The constraint that all possible values satisfy."""
         return constraints.one_hot
 
     @property
     def mean(self) -> Tensor:
-        """The mean: the probabilities."""
+        """The mean of the vectors: the probabilities."""
         result: Tensor = self.probs
         return result
 
     @property
     def variance(self) -> Tensor:
-        """The variance."""
+        """The variance of each element of the vectors."""
         result: Tensor = self.probs * (1 - self.probs)
         return result
 
@@ -219,7 +225,7 @@ class OneHotCategorical(Categorical):
         return one_hot(kinds, self._num_events).to(self.__dict__[self._name].dtype)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """Return samples of shape ``[*sample_shape, *batch_shape, K]``."""
+        """Return samples of shape ``(*sample_shape, *batch_shape, K)``."""
         return self._vectors(self._kinds(sample_shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -228,7 +234,7 @@ class OneHotCategorical(Categorical):
         return result
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
-        """Return all vectors along the first dimension."""
+        """Return all K one-hot vectors along the first dimension."""
         check_flag("OneHotCategorical.enumerate_support", "expand", expand)
         n = self._num_events
         values = eye(n).to(self.__dict__[self._name].dtype)

@@ -14,34 +14,34 @@ from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 
 class Constraint:
-    """A set of values.
+    """A set of values, for example the positive numbers.
 
-    A subclass has a method `check` of its own, or else a test is given.
+    A subclass defines the method `check`.  Alternatively, the function `test` is given.
 
     Parameters
     ----------
     name
         The name of the constraint in messages.
     test
-        A function that returns whether the elements of a tensor are in the set.
+        A function that returns whether each element of a tensor is in the set.
     event_dim
-        The number of last dimensions that are one value; 0 if it is left out.
+        The number of last dimensions that form one value.  The default is 0.
     is_discrete
-        Whether its values are integers; they are not if it is left out.
+        True if the values are integers.  The default is False.
     bounds
-        The values of the places ``{}`` of `name`.
+        The values of the placeholders ``{}`` in `name`.
 
     Attributes
     ----------
     is_discrete
         True if the values are integers.
     event_dim
-        The number of last dimensions that are one value.
+        The number of last dimensions that form one value.
 
     Raises
     ------
     DTypeError
-        If `test` is given and no function, or `name` is no text.
+        If `test` is given but is not a function, or if `name` is not a string.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class Constraint:
             self.is_discrete = check_flag("Constraint", "is_discrete", is_discrete)
 
     def check(self, value: Tensor) -> Tensor:
-        """Return whether each value is in the set."""
+        """Return whether each value of a tensor is in the set."""
         where = f"{type(self).__name__}.check"
         if check_tensor(where, value).ndim < self.event_dim:
             raise ShapeError(
@@ -126,7 +126,7 @@ def check_bound(where: str, name: str, value: Any) -> Any:
 
 
 class Dependent(Constraint):
-    """A constraint that depends on other parameters of the distribution.
+    """A constraint that depends on the parameters of the distribution.
 
     Examples
     --------
@@ -156,12 +156,12 @@ class Dependent(Constraint):
 
     @property
     def is_discrete(self) -> Any:
-        """Whether its values are integers, if that is known."""
+        """Whether the values are integers; an error if that is not known."""
         return self._asked("is_discrete")
 
     @property
     def event_dim(self) -> Any:
-        """How many of the last dimensions are one value, if that is known."""
+        """The number of last dimensions of one value; an error if it is not known."""
         return self._asked("event_dim")
 
     def _asked(self, name: str) -> Any:
@@ -171,7 +171,7 @@ class Dependent(Constraint):
         return self._known[name]
 
     def check(self, value: Tensor) -> NoReturn:
-        """Raise an error: it depends on other parameters."""
+        """Raise an error, because the parameters are not known."""
         raise ArgumentError(
             "dependent.check: what is right depends on other parameters; ask the "
             "constraint of a distribution, such as its `support`."
@@ -179,21 +179,23 @@ class Dependent(Constraint):
 
 
 class dependent_property(property, Dependent):  # PyTorch's name
-    """A property that, asked of a class, is a dependent constraint.
+    """A property that returns a constraint that depends on an object's parameters.
+
+    Accessed on the class instead of an object, it is a dependent constraint.
 
     Parameters
     ----------
     fn
-        The function that returns the constraint of an object.
+        A function that returns the constraint of an object.
     is_discrete, event_dim
-        The properties of the constraint that are known before there is an object.
+        The attributes of the constraint that are known without an object.
 
     Raises
     ------
     DTypeError
-        If `event_dim` is no integer.
+        If `event_dim` is not an integer.
     ArgumentError
-        If `is_discrete` is not True or False.
+        If `is_discrete` is neither True nor False.
 
     Examples
     --------
@@ -222,7 +224,7 @@ class dependent_property(property, Dependent):  # PyTorch's name
 
 
 def is_dependent(constraint: Constraint) -> bool:
-    """Return whether a constraint depends on other parameters.
+    """Return whether a constraint depends on the parameters of a distribution.
 
     Parameters
     ----------
@@ -236,7 +238,7 @@ def is_dependent(constraint: Constraint) -> bool:
     Raises
     ------
     DTypeError
-        If it is none.
+        If `constraint` is not a `Constraint`.
 
     Examples
     --------

@@ -21,21 +21,23 @@ _ARRAYS = {0: "{}", 1: "vectors of {}", 2: "matrices of {}"}
 
 
 class independent(Constraint):  # PyTorch's name
-    """The arrays of more dimensions whose values are all in another set.
+    """A constraint on arrays: all their elements satisfy another constraint.
+
+    It adds dimensions to the value: the constraint holds if it holds for all elements.
 
     Parameters
     ----------
     base_constraint
-        The other set.
+        The constraint of the elements.
     reinterpreted_batch_ndims
-        The number of additional dimensions.
+        The number of dimensions that are added to a value.
 
     Raises
     ------
     DTypeError
-        If the first is no constraint, or the second no integer.
+        If `base_constraint` is not a constraint, or if the number is not an integer.
     ArgumentError
-        If the second is negative.
+        If `reinterpreted_batch_ndims` is negative.
 
     Examples
     --------
@@ -57,12 +59,12 @@ class independent(Constraint):  # PyTorch's name
 
     @property
     def is_discrete(self) -> Any:
-        """Whether its values are integers."""
+        """Whether the values are integers."""
         return self.base_constraint.is_discrete
 
     @property
     def event_dim(self) -> Any:
-        """How many of the last dimensions are one value."""
+        """The number of last dimensions that form one value."""
         return self.base_constraint.event_dim + self.reinterpreted_batch_ndims
 
     def _test(self, value: Any) -> Any:
@@ -73,17 +75,17 @@ class independent(Constraint):  # PyTorch's name
 
 
 class MixtureSameFamilyConstraint(Constraint):
-    """The values that all components of a `MixtureSameFamily` have.
+    """The constraint of a `MixtureSameFamily`: that of all its components.
 
     Parameters
     ----------
     base_constraint
-        The values of the components.
+        The constraint of the components.
 
     Raises
     ------
     DTypeError
-        If it is no constraint.
+        If `base_constraint` is not a constraint.
 
     Examples
     --------
@@ -104,12 +106,12 @@ class MixtureSameFamilyConstraint(Constraint):
 
     @property
     def is_discrete(self) -> Any:
-        """Whether its values are integers."""
+        """Whether the values are integers."""
         return self.base_constraint.is_discrete
 
     @property
     def event_dim(self) -> Any:
-        """How many of the last dimensions are one value."""
+        """The number of last dimensions that form one value."""
         return self.base_constraint.event_dim
 
     def _test(self, value: Any) -> Any:
@@ -141,7 +143,7 @@ class _Joined(Constraint):
 
     @property
     def event_dim(self) -> Any:
-        """How many of the last dimensions are one value."""
+        """The number of last dimensions that form one value."""
         return max(c.event_dim for c in self.cseq)
 
     @property
@@ -198,23 +200,23 @@ def place_among_values(dim: int, ndim: int, event_dim: int) -> int | None:
 
 
 class cat(_Joined):  # PyTorch's name
-    """Arrays whose parts along a dimension are in sets of their own.
+    """A constraint on arrays whose parts along a dimension have different constraints.
 
     Parameters
     ----------
     cseq
-        A constraint for each part.
+        A sequence of constraints, one for each part.
     dim
-        The dimension along which the tensors are joined.
+        The dimension along which the parts are concatenated.
     lengths
-        The lengths of the parts; 1 each if left out.
+        The lengths of the parts.  The default is 1 for each part.
 
     Raises
     ------
     DTypeError
-        If `cseq` holds no constraints.
+        If an element of `cseq` is not a constraint.
     ArgumentError
-        If `cseq` is empty, or `lengths` does not go with it.
+        If `cseq` is empty, or if `lengths` has another number of elements.
 
     Examples
     --------
@@ -244,19 +246,19 @@ class cat(_Joined):  # PyTorch's name
 
 
 class stack(_Joined):  # PyTorch's name
-    """Arrays whose slices along a dimension are in sets of their own.
+    """A constraint on arrays whose slices along a dimension have different constraints.
 
     Parameters
     ----------
     cseq
-        A constraint for each slice.
+        A sequence of constraints, one for each slice.
     dim
-        The dimension along which the tensors are joined.
+        The dimension along which the slices are stacked.
 
     Raises
     ------
     DTypeError
-        If `cseq` holds no constraints.
+        If an element of `cseq` is not a constraint.
     ArgumentError
         If `cseq` is empty.
 
@@ -273,7 +275,7 @@ class stack(_Joined):  # PyTorch's name
 
     @property
     def event_dim(self) -> Any:
-        """How many of the last dimensions are one value."""
+        """The number of last dimensions that form one value."""
         most: int = super().event_dim
         return most + 1 if -most <= self.dim < 0 else most
 

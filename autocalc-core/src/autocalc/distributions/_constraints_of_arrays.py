@@ -18,7 +18,7 @@ from autocalc.distributions._constraint import Constraint, check_bound
 
 
 class Probabilities(Constraint):
-    """Vectors of probabilities that sum to 1."""
+    """Vectors of probabilities, whose sum is 1."""
 
     _name = "vectors of probabilities that sum to 1"
     event_dim = 1
@@ -28,7 +28,7 @@ class Probabilities(Constraint):
 
 
 class OneHotVectors(Constraint):
-    """Vectors of zeros and one 1."""
+    """One-hot vectors: one element is 1, all others are 0."""
 
     _name = "vectors of zeros and one 1"
     event_dim = 1
@@ -39,17 +39,17 @@ class OneHotVectors(Constraint):
 
 
 class multinomial(Constraint):  # PyTorch's name
-    """Vectors of numbers of 0 or more with a sum of `upper_bound` at most.
+    """Vectors of non-negative numbers whose sum is at most `upper_bound`.
 
     Parameters
     ----------
     upper_bound
-        A number or a tensor.
+        The bound: a number or a tensor.
 
     Raises
     ------
     DTypeError
-        If it is neither.
+        If the bound is neither a number nor a tensor.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class multinomial(Constraint):  # PyTorch's name
 
 
 class LowerTriangularMatrices(Constraint):
-    """Matrices of zeros above the diagonal."""
+    """Lower triangular matrices: all elements above the diagonal are 0."""
 
     _name = "lower triangular matrices"
     event_dim = 2
@@ -94,7 +94,7 @@ class LowerCholeskyMatrices(LowerTriangularMatrices):
 
 
 class CorrelationCholeskyMatrices(LowerCholeskyMatrices):
-    """Such matrices with rows of length 1."""
+    """Lower triangular matrices with a positive diagonal and with rows of length 1."""
 
     _name = "lower triangular matrices with a positive diagonal and rows of length 1"
 
@@ -116,7 +116,7 @@ class SquareMatrices(Constraint):
 
 
 class SymmetricMatrices(SquareMatrices):
-    """Symmetric matrices, to 1e-6 and 1e-5 of an element."""
+    """Symmetric matrices, up to an absolute error of 1e-6 or a relative one of 1e-5."""
 
     _name = "symmetric matrices"
 
@@ -148,7 +148,7 @@ class PositiveSemidefiniteMatrices(SymmetricMatrices):
 
 
 class PositiveDefiniteMatrices(SymmetricMatrices):
-    """Symmetric matrices of positive eigenvalues."""
+    """Symmetric matrices whose eigenvalues are positive."""
 
     _name = "symmetric positive definite matrices"
 

@@ -9,7 +9,7 @@ from autocalc.distributions._constraint import Constraint, check_bound
 
 
 class RealNumbers(Constraint):
-    """Numbers; NaN is none."""
+    """All real numbers and infinities, but not NaN."""
 
     _name = "real numbers"
 
@@ -18,7 +18,7 @@ class RealNumbers(Constraint):
 
 
 class ZeroAndOne(Constraint):
-    """0 and 1."""
+    """The numbers 0 and 1."""
 
     _name = "0 and 1"
     is_discrete = True
@@ -56,17 +56,17 @@ class _Between(Constraint):
 
 
 class greater_than(_Above):  # PyTorch's name
-    """The numbers above `lower_bound`.
+    """The numbers greater than `lower_bound`.
 
     Parameters
     ----------
     lower_bound
-        A number or a tensor.
+        The bound: a number or a tensor.
 
     Raises
     ------
     DTypeError
-        If it is neither.
+        If the bound is neither a number nor a tensor.
 
     Examples
     --------
@@ -82,17 +82,17 @@ class greater_than(_Above):  # PyTorch's name
 
 
 class greater_than_eq(_Above):  # PyTorch's name
-    """The numbers of `lower_bound` or more.
+    """The numbers greater than or equal to `lower_bound`.
 
     Parameters
     ----------
     lower_bound
-        A number or a tensor.
+        The bound: a number or a tensor.
 
     Raises
     ------
     DTypeError
-        If it is neither.
+        If the bound is neither a number nor a tensor.
 
     Examples
     --------
@@ -108,17 +108,17 @@ class greater_than_eq(_Above):  # PyTorch's name
 
 
 class less_than(_Below):  # PyTorch's name
-    """The numbers below `upper_bound`.
+    """The numbers less than `upper_bound`.
 
     Parameters
     ----------
     upper_bound
-        A number or a tensor.
+        The bound: a number or a tensor.
 
     Raises
     ------
     DTypeError
-        If it is neither.
+        If the bound is neither a number nor a tensor.
 
     Examples
     --------
@@ -134,17 +134,17 @@ class less_than(_Below):  # PyTorch's name
 
 
 class interval(_Between):  # PyTorch's name
-    """The numbers from `lower_bound` to `upper_bound`.
+    """The closed interval from `lower_bound` to `upper_bound`.
 
     Parameters
     ----------
     lower_bound, upper_bound
-        Numbers or tensors.
+        The bounds: numbers or tensors.
 
     Raises
     ------
     DTypeError
-        If one is neither.
+        If a bound is neither a number nor a tensor.
 
     Examples
     --------
@@ -160,17 +160,17 @@ class interval(_Between):  # PyTorch's name
 
 
 class half_open_interval(_Between):  # PyTorch's name
-    """The numbers from `lower_bound` to below `upper_bound`.
+    """The half-open interval [lower_bound, upper_bound).
 
     Parameters
     ----------
     lower_bound, upper_bound
-        Numbers or tensors.
+        The bounds: numbers or tensors.
 
     Raises
     ------
     DTypeError
-        If one is neither.
+        If a bound is neither a number nor a tensor.
 
     Examples
     --------
@@ -187,17 +187,17 @@ class half_open_interval(_Between):  # PyTorch's name
 
 
 class integer_interval(_Between):  # PyTorch's name
-    """The integers from `lower_bound` to `upper_bound`.
+    """The integers from `lower_bound` to `upper_bound`, including both.
 
     Parameters
     ----------
     lower_bound, upper_bound
-        Numbers or tensors.
+        The bounds: numbers or tensors.
 
     Raises
     ------
     DTypeError
-        If one is neither.
+        If a bound is neither a number nor a tensor.
 
     Examples
     --------
@@ -216,7 +216,7 @@ class integer_interval(_Between):  # PyTorch's name
 
 
 class IntegersFrom(_Above):
-    """The integers of `lower_bound` or more."""
+    """The integers greater than or equal to `lower_bound`."""
 
     _name = "integers of {} or more"
     is_discrete = True

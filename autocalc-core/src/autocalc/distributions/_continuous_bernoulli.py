@@ -25,25 +25,28 @@ _TINY = 1e-3
 
 
 class ContinuousBernoulli(_YesOrNo, _ByQuantiles, ExponentialFamily):
-    """The distribution of x from 0 to 1 in proportion to p^x (1 - p)^(1 - x).
+    """Continuous Bernoulli distribution: density proportional to p^x (1 - p)^(1 - x).
+
+    x is a number from 0 to 1.
 
     Parameters
     ----------
     probs
-        p, a tensor or a number; or else
+        The parameter p, between 0 and 1; a tensor or a number.  Give either `probs` or
+        `logits`.
     logits
-        log(p / (1 - p)).
-    lims
-        Two numbers from 0 to 1: p between which PyTorch takes series of a few terms.
-        They change nothing here, where all formulas are exact for every p.
+        The log-odds log(p / (1 - p)); a tensor or a number.
+    Two numbers from 0 to 1.  In PyTorch, the formulas are approximated for p between
+    them. They have no effect here, because the formulas are accurate for every p.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ArgumentError
-        If a parameter is outside its constraint, or not one of `probs` and `logits` is
-        given, or `lims` are not two numbers from 0 to 1, the lower one first.
+        If a parameter violates its constraint, or if not exactly one of `probs` and
+        `logits` is given.  Also if `lims` are not two increasing numbers from 0 to 1.
 
     Examples
     --------
@@ -86,11 +89,11 @@ class ContinuousBernoulli(_YesOrNo, _ByQuantiles, ExponentialFamily):
         return where(self.logits.isinf(), endless, usual)
 
     def cdf(self, value: Tensor) -> Tensor:
-        """Return the probability of less than `value`."""
+        """Return the probability of a value less than or equal to `value`."""
         return _share(self.logits, self._checked("cdf", value)).clamp(0, 1)
 
     def entropy(self) -> Tensor:
-        """Return the entropy, in nats."""
+        """Return the entropy in nats."""
         less = -finite(self.logits).abs()  # that of 1 - p is the same
         usual = log_normalizer(less) - less * _mean(less)
         return where(self.logits.isinf(), -math.inf, usual)

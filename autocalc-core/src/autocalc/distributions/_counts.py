@@ -21,19 +21,20 @@ from autocalc.errors import ArgumentError
 
 
 class Poisson(ExponentialFamily):
-    """The number of rare events: rate^k exp(-rate) / k!.
+    """Poisson distribution: probability rate^k exp(-rate) / k! of the count k.
 
     Parameters
     ----------
     rate
-        The mean, 0 or more; a tensor or a number.
+        The mean; 0 or more.  A tensor or a number.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ArgumentError
-        If a parameter is outside its constraint.
+        If a parameter violates its constraint.
 
     Examples
     --------
@@ -56,7 +57,7 @@ class Poisson(ExponentialFamily):
 
     @property
     def mode(self) -> Tensor:
-        """The most probable value, the larger one of two."""
+        """The most probable value.  If there are two, it is the larger one."""
         return self.rate.floor()
 
     @property
@@ -65,7 +66,7 @@ class Poisson(ExponentialFamily):
         return self.rate
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """Return values drawn, ``[*sample_shape, *batch_shape]``."""
+        """Return samples of shape ``(*sample_shape, *batch_shape)``."""
         shape = self._extended_shape(sample_shape)
         return arrivals(self.rate.detach().expand(shape))
 
@@ -75,7 +76,7 @@ class Poisson(ExponentialFamily):
         return k.xlogy(self.rate) - self.rate - lgamma(k + 1)
 
     def entropy(self) -> Tensor:
-        """There is none: it has no closed form."""
+        """Raise an error, because the entropy has no closed form."""
         self._refuse("entropy")
 
     @property
@@ -106,24 +107,28 @@ class _CountOfYes(_YesOrNo):
 
 
 class Binomial(_CountOfYes):
-    """The number of successes in n trials: C(n, k) p^k (1 - p)^(n - k).
+    """Binomial distribution: probability C(n, k) p^k (1 - p)^(n - k) of k successes.
+
+    n is the number of trials, and p is the probability of a success.
 
     Parameters
     ----------
     total_count
-        n, an integer of 0 or more or a tensor of such; shapes broadcast.
+        The number of trials n: an integer or a tensor of integers; 0 or more.  All
+        parameters broadcast.
     probs
-        p, a tensor or a number; or else
+        The probability p; a tensor or a number.  Give either `probs` or `logits`.
     logits
-        log(p / (1 - p)).
+        The log-odds log(p / (1 - p)); a tensor or a number.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ArgumentError
-        If a parameter is outside its constraint, or not one of `probs` and `logits` is
-        given.
+        If a parameter violates its constraint, or if not exactly one of `probs` and
+        `logits` is given.
 
     Examples
     --------
@@ -150,7 +155,7 @@ class Binomial(_CountOfYes):
 
     @property
     def support(self) -> constraints.Constraint:
-        """The values that are possible."""
+        """The constraint that all possible values satisfy."""
         return constraints.integer_interval(0, self.total_count)
 
     @property
@@ -160,7 +165,7 @@ class Binomial(_CountOfYes):
 
     @property
     def mode(self) -> Tensor:
-        """The most probable value, the larger one of two."""
+        """The most probable value.  If there are two, it is the larger one."""
         most = ((self.total_count + 1) * self.probs).floor()
         return minimum(most, self.total_count)
 
@@ -171,7 +176,7 @@ class Binomial(_CountOfYes):
         return result
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """Return values drawn, ``[*sample_shape, *batch_shape]``."""
+        """Return samples of shape ``(*sample_shape, *batch_shape)``."""
         shape = self._extended_shape(sample_shape)
         n, p = self.total_count.detach(), self.probs.detach()
         return successes(n.expand(shape), p.expand(shape))
@@ -186,7 +191,7 @@ class Binomial(_CountOfYes):
         return log_choose(self.total_count, k) + chances
 
     def entropy(self) -> Tensor:
-        """Return the entropy, in nats, a sum over all values."""
+        """Return the entropy in nats, computed as a sum over all values."""
         result: Tensor = -self._expectation(self._log_prob)
         return result
 
@@ -206,9 +211,9 @@ class Binomial(_CountOfYes):
         return int(n.max().item()) if n.numel() else 0
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
-        """Return 0 to `total_count` along the first dimension.
+        """Return the values 0 to `total_count` along the first dimension.
 
-        All of `total_count` must be equal.
+        All elements of `total_count` must be equal.
         """
         most = self._most()
         if not (self.total_count == most).all():
@@ -225,24 +230,30 @@ def log_choose(n: Any, k: Tensor) -> Tensor:
 
 
 class NegativeBinomial(_CountOfYes):
-    """The successes before the r-th failure: C(r + k - 1, k) p^k (1 - p)^r.
+    """Negative binomial distribution: probability C(r + k - 1, k) p^k (1 - p)^r.
+
+    k is the number of successes before the r-th failure, and p is the probability of a
+    success.
 
     Parameters
     ----------
     total_count
-        r, 0 or more, not only integers; a tensor or a number; shapes broadcast.
+        The number of failures r; 0 or more, not only integers.  A tensor or a number;
+        all parameters broadcast.
     probs
-        p, below 1, the probability of success, a tensor or a number; or else
+        The probability p of a success; less than 1.  A tensor or a number.  Give either
+        `probs` or `logits`.
     logits
-        log(p / (1 - p)).
+        The log-odds log(p / (1 - p)); a tensor or a number.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ArgumentError
-        If a parameter is outside its constraint, or not one of `probs` and `logits` is
-        given.
+        If a parameter violates its constraint, or if not exactly one of `probs` and
+        `logits` is given.
 
     Examples
     --------
@@ -273,7 +284,7 @@ class NegativeBinomial(_CountOfYes):
 
     @property
     def mode(self) -> Tensor:
-        """The most probable value, the larger one of two."""
+        """The most probable value.  If there are two, it is the larger one."""
         most = ((self.total_count - 1) * self._odds).floor()
         result: Tensor = most.clamp(min=0)
         return result
@@ -285,7 +296,10 @@ class NegativeBinomial(_CountOfYes):
         return result
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """Return samples: Poisson counts with rates from a Gamma distribution."""
+        """Return samples of shape ``(*sample_shape, *batch_shape)``.
+
+        They are Poisson counts whose rates are drawn from a Gamma distribution.
+        """
         shape = self._extended_shape(sample_shape)
         r, logits = self.total_count.detach(), self.logits.detach()
         log = log_standard_gamma(r.expand(shape))

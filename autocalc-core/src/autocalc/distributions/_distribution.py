@@ -24,22 +24,22 @@ Constraints: TypeAlias = Mapping[str, Constraint]
 
 
 class Distribution:
-    """The base of distributions.
+    """The base class of distributions.
 
     Parameters
     ----------
     batch_shape
-        The shape of the batch of distributions.
+        The shape of a batch of independent distributions with parameters of their own.
     event_shape
         The shape of one value.
     validate_args
-        Whether parameters and values are checked; by default what
-        `set_default_validate_args` says, which is yes.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `set_default_validate_args`, which is initially True.
 
     Raises
     ------
     ArgumentError
-        If a parameter is outside its constraint.
+        If a parameter violates its constraint.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class Distribution:
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
-        """Say whether distributions made from now on check their arguments."""
+        """Set whether distributions check their parameters and values by default."""
         where = "set_default_validate_args"
         Distribution._validate_args = check_flag(where, "value", value)
 
@@ -111,7 +111,7 @@ class Distribution:
 
     @property
     def batch_shape(self) -> Size:
-        """How many distributions there are, side by side."""
+        """The shape of the batch of distributions."""
         return SIZES[self._batch_shape]
 
     @property
@@ -121,7 +121,7 @@ class Distribution:
 
     @property
     def support(self) -> Constraint:
-        """The values that are possible."""
+        """The constraint that all possible values satisfy."""
         self._refuse("support")
 
     @property
@@ -147,7 +147,7 @@ class Distribution:
     # ---- what it does ----------------------------------------------------------------
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Distribution:
-        """Return the distribution with its parameters expanded to `batch_shape`."""
+        """Return a copy whose parameters are expanded to `batch_shape`."""
         shape = integers(f"{type(self).__name__}.expand", "batch_shape", batch_shape)
         new: Distribution = self._instance_or_empty(_instance)
         for name, value in self.__dict__.items():
@@ -184,36 +184,39 @@ class Distribution:
         return self._instance_or_empty(_instance)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """Return values drawn, ``[*sample_shape, *batch_shape, *event_shape]``."""
+        """Return samples of shape ``(*sample_shape, *batch_shape, *event_shape)``."""
         with no_grad():
             return self.rsample(sample_shape)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return samples that are differentiable in the parameters."""
+        """Return samples through which gradients flow to the parameters."""
         self._refuse("rsample")
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """Return the logarithm of the density or probability of `value`."""
+        """Return the logarithm of the density or of the probability of `value`."""
         self._refuse("log_prob")
 
     def cdf(self, value: Tensor) -> Tensor:
-        """Return the probability of less than `value` or that."""
+        """Return the probability of a value less than or equal to `value`."""
         self._refuse("cdf")
 
     def icdf(self, value: Tensor) -> Tensor:
-        """Return the quantile: the inverse of `cdf` at `value`."""
+        """Return the quantile of the probability `value`: the inverse of `cdf`."""
         self._refuse("icdf")
 
     def entropy(self) -> Tensor:
-        """Return the entropy, in nats."""
+        """Return the entropy in nats."""
         self._refuse("entropy")
 
     def perplexity(self) -> Tensor:
-        """Return the exponential of the entropy."""
+        """Return the perplexity: the exponential of the entropy."""
         return self.entropy().exp()
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
-        """Return all possible values, along the first dimension."""
+        """Return all possible values along the first dimension.
+
+        If `expand` is True, the result has the shape of the batch.
+        """
         self._refuse("enumerate_support")
 
     def _refuse(self, what: str) -> NoReturn:

@@ -13,26 +13,30 @@ from autocalc.distributions._distribution import Distribution
 
 
 class ExponentialFamily(Distribution):
-    """The base of distributions with densities exp(t(x) . theta - F(theta) + k(x)).
+    """The base class of distributions with density exp(t(x) . theta - F(theta) + k(x)).
 
-    A subclass has the natural parameters theta as a tuple, `_natural_params`, the
-    function F of them, `_log_normalizer`, and the mean of k, `_mean_carrier_measure`.
-    The slope of F is the mean of t; entropies, and divergences of two of a class,
-    follow from it where a subclass has no formula of its own.
+    A subclass defines three members.  `_natural_params` is a tuple of the natural
+    parameters theta, `_log_normalizer` is the function F, and `_mean_carrier_measure`
+    is the mean of k(x).
+
+    The gradient of F is the mean of t(x).  If the subclass has no formulas of its own
+    for the entropy and for the divergence between two of its distributions, they are
+    computed from this gradient.
 
     Parameters
     ----------
     batch_shape
         The shape of the batch of distributions.
-    event_shape
+    The shape of the batch of distributions.
         The shape of one value.
-    validate_args
-        True to check parameters and values.
+    The shape of one value.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ArgumentError
-        If a parameter is outside its constraint.
+        If a parameter violates its constraint.
 
     Examples
     --------
@@ -66,7 +70,7 @@ class ExponentialFamily(Distribution):
         self._refuse("_mean_carrier_measure")
 
     def entropy(self) -> Tensor:
-        """Return the entropy, F(theta) - theta . F'(theta) less the mean of k."""
+        """Return the entropy in nats: F(theta) - theta . F'(theta) - mean(k(x))."""
         theta, value, slopes = _expanded_at(self)
         result = value - self._mean_carrier_measure
         for x, slope in zip(theta, slopes, strict=True):

@@ -36,21 +36,22 @@ def _log_of_one_and_square(x: Tensor, width: Any) -> Tensor:
 
 
 class Chi2(Gamma):
-    """The distribution of the sum of squares of `df` normal numbers.
+    """Chi-squared distribution: the sum of the squares of `df` standard normal numbers.
 
-    It is the Gamma distribution of shape df / 2 and rate 1 / 2.
+    It is the Gamma distribution with concentration df / 2 and rate 1 / 2.
 
     Parameters
     ----------
     df
-        The degrees of freedom, above 0; a tensor or a number.
+        The degrees of freedom; above 0.  A tensor or a number.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ArgumentError
-        If a parameter is outside its constraint.
+        If a parameter violates its constraint.
 
     Examples
     --------
@@ -68,23 +69,26 @@ class Chi2(Gamma):
 
 
 class InverseGamma(Distribution):
-    """The distribution of 1 / y for a y of Gamma(concentration, rate).
+    """Inverse Gamma distribution: that of 1 / y, where y is Gamma distributed.
 
-    Its density is rate^a x^(-a - 1) exp(-rate / x) / Gamma(a).
+    The density is rate^a x^(-a - 1) exp(-rate / x) / Gamma(a), where a is the
+    concentration.
 
     Parameters
     ----------
     concentration
-        a, above 0; a tensor or a number; shapes broadcast.
+        The concentration a of y; above 0.  A tensor or a number; all parameters
+        broadcast.
     rate
-        The scale of x, above 0.
+        The rate of y, which is the scale of x; above 0.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ArgumentError
-        If a parameter is outside its constraint.
+        If a parameter violates its constraint.
 
     Examples
     --------
@@ -110,7 +114,7 @@ class InverseGamma(Distribution):
 
     @property
     def base_dist(self) -> Gamma:
-        """The distribution of 1 / x."""
+        """The Gamma distribution of y = 1 / x."""
         return Gamma(self.concentration, self.rate, validate_args=False)
 
     @property
@@ -132,7 +136,7 @@ class InverseGamma(Distribution):
         return if_above(2, a, value, math.inf)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return samples that are differentiable in the parameters."""
+        """Return samples through which gradients flow to the parameters."""
         shape = self._extended_shape(sample_shape)
         log = log_standard_gamma(self.concentration.expand(shape))
         return inside_ends(self.rate * bounded_exp(-log))
@@ -144,32 +148,36 @@ class InverseGamma(Distribution):
         return a * rate.log() - (a + 1) * x.log() - rate / x - lgamma(a)
 
     def cdf(self, value: Tensor) -> Tensor:
-        """Return the probability of less than `value`."""
+        """Return the probability of a value less than or equal to `value`."""
         ratio = self.rate / self._checked("cdf", value)
         return gammaincc(self.concentration, ratio)
 
     def entropy(self) -> Tensor:
-        """Return the entropy, in nats."""
+        """Return the entropy in nats."""
         a = self.concentration
         return a + self.rate.log() + lgamma(a) - (1 + a) * digamma(a)
 
 
 class FisherSnedecor(Distribution):
-    """The distribution of (x / df1) / (y / df2) for x, y of Chi2(df1) and Chi2(df2).
+    """F distribution: that of (x / df1) / (y / df2).
+
+    Here x is Chi2(df1) and y is Chi2(df2).
 
     Parameters
     ----------
     df1
-        The degrees of freedom above, positive; a tensor or a number; shapes broadcast.
+        The degrees of freedom of x; above 0.  A tensor or a number; all parameters
+        broadcast.
     df2
-        The degrees of freedom below, positive.
+        The degrees of freedom of y; above 0.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ArgumentError
-        If a parameter is outside its constraint.
+        If a parameter violates its constraint.
 
     Examples
     --------
@@ -209,7 +217,7 @@ class FisherSnedecor(Distribution):
         return if_above(4, n, value)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return samples that are differentiable in the parameters."""
+        """Return samples through which gradients flow to the parameters."""
         shape = self._extended_shape(sample_shape)
         above = log_standard_gamma((self.df1 / 2).expand(shape))
         below = log_standard_gamma((self.df2 / 2).expand(shape))
@@ -226,23 +234,27 @@ class FisherSnedecor(Distribution):
 
 
 class StudentT(Distribution):
-    """Student's distribution: of loc + scale x / sqrt(y / df), y of Chi2(df), x normal.
+    """Student's t-distribution: that of loc + scale x / sqrt(y / df).
+
+    x is a standard normal number, and y is Chi2(df).
 
     Parameters
     ----------
     df
-        The degrees of freedom, above 0; a tensor or a number; shapes broadcast.
+        The degrees of freedom; above 0.  A tensor or a number; all parameters
+        broadcast.
     loc
-        The median of the distribution.
+        The median: a tensor or a number.
     scale
-        The width, above 0.
+        The width; above 0.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ArgumentError
-        If a parameter is outside its constraint.
+        If a parameter violates its constraint.
 
     Examples
     --------
@@ -289,7 +301,7 @@ class StudentT(Distribution):
         return if_above(1, self.df, finite)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return samples that are differentiable in the parameters."""
+        """Return samples through which gradients flow to the parameters."""
         shape = self._extended_shape(sample_shape)
         half = self.df / 2
         log = 0.5 * (half.log() - log_standard_gamma(half.expand(shape)))
@@ -308,7 +320,7 @@ class StudentT(Distribution):
         return self.scale.log() + 0.5 * self.df.log() + lbeta(half, half * 0 + 0.5)
 
     def entropy(self) -> Tensor:
-        """Return the entropy, in nats."""
+        """Return the entropy in nats."""
         half = self.df / 2
         mean_log = digamma(half + 0.5) - digamma(half)
         return self._log_normalizer() + (half + 0.5) * mean_log

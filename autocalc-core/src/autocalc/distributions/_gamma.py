@@ -24,23 +24,25 @@ from autocalc.errors import ShapeError
 
 
 class Gamma(ExponentialFamily):
-    """The Gamma distribution: rate^a x^(a - 1) exp(-rate x) / Gamma(a).
+    """Gamma distribution: density rate^a x^(a - 1) exp(-rate x) / Gamma(a) for x > 0.
 
-    Draws are differentiable in both parameters, by implicit reparameterisation.
+    Samples of `rsample` are differentiable in both parameters, by implicit
+    reparameterization.
 
     Parameters
     ----------
     concentration
-        a, above 0; a tensor or a number; shapes broadcast.
+        The concentration a; above 0.  A tensor or a number; all parameters broadcast.
     rate
-        1 / scale, above 0.
+        The rate 1 / scale; above 0.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ArgumentError
-        If a parameter is outside its constraint.
+        If a parameter violates its constraint.
 
     Examples
     --------
@@ -81,7 +83,7 @@ class Gamma(ExponentialFamily):
         return self.concentration / self.rate**2
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return samples that are differentiable in the parameters."""
+        """Return samples through which gradients flow to the parameters."""
         shape = self._extended_shape(sample_shape)
         log = log_standard_gamma(self.concentration.expand(shape))
         return inside_ends(bounded_exp(log) / self.rate)
@@ -93,12 +95,12 @@ class Gamma(ExponentialFamily):
         return a * rate.log() + (a - 1).xlogy(x) - rate * x - lgamma(a)
 
     def cdf(self, value: Tensor) -> Tensor:
-        """Return the probability of less than `value`."""
+        """Return the probability of a value less than or equal to `value`."""
         value = self._checked("cdf", value)
         return gammainc(self.concentration, self.rate * value)
 
     def entropy(self) -> Tensor:
-        """Return the entropy, in nats."""
+        """Return the entropy in nats."""
         a = self.concentration
         return a - self.rate.log() + lgamma(a) + (1 - a) * digamma(a)
 
@@ -114,23 +116,25 @@ class Gamma(ExponentialFamily):
 
 
 class Beta(ExponentialFamily):
-    """The Beta distribution: x^(a - 1) (1 - x)^(b - 1) / B(a, b).
+    """Beta distribution: density x^(a - 1) (1 - x)^(b - 1) / B(a, b) for x in [0, 1].
 
-    Draws are differentiable in both parameters, by implicit reparameterisation.
+    Samples of `rsample` are differentiable in both parameters, by implicit
+    reparameterization.
 
     Parameters
     ----------
     concentration1
-        a, above 0; a tensor or a number; shapes broadcast.
+        The parameter a; above 0.  A tensor or a number; all parameters broadcast.
     concentration0
-        b, above 0.
+        The parameter b; above 0.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ArgumentError
-        If a parameter is outside its constraint.
+        If a parameter violates its constraint.
 
     Examples
     --------
@@ -167,7 +171,10 @@ class Beta(ExponentialFamily):
 
     @property
     def mode(self) -> Tensor:
-        """The most probable value; where that is no single one, NaN or an end."""
+        """The most probable value.
+
+        If there are several, it is NaN or an end of the interval.
+        """
         return Dirichlet(self._both(), validate_args=False).mode[..., 0]
 
     @property
@@ -180,7 +187,7 @@ class Beta(ExponentialFamily):
         return stack([self.concentration1, self.concentration0], -1)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return samples that are differentiable in the parameters."""
+        """Return samples through which gradients flow to the parameters."""
         shape = self._extended_shape(sample_shape)
         a = log_standard_gamma(self.concentration1.expand(shape))
         b = log_standard_gamma(self.concentration0.expand(shape))
@@ -193,7 +200,7 @@ class Beta(ExponentialFamily):
         return (a - 1).xlogy(x) + xlog1py(b - 1, -x) - lbeta(a, b)
 
     def entropy(self) -> Tensor:
-        """Return the entropy, in nats."""
+        """Return the entropy in nats."""
         a, b, n = self.concentration1, self.concentration0, self._total()
         low = (a - 1) * digamma(a) + (b - 1) * digamma(b) - (n - 2) * digamma(n)
         return lbeta(a, b) - low
@@ -210,23 +217,25 @@ class Beta(ExponentialFamily):
 
 
 class Dirichlet(ExponentialFamily):
-    """The Dirichlet distribution of probabilities x: prod x_i^(a_i - 1) / B(a).
+    """Dirichlet distribution: density prod x_i^(a_i - 1) / B(a) of probabilities x.
 
-    Draws are differentiable in the parameters, by implicit reparameterisation.
+    Samples of `rsample` are differentiable in the parameters, by implicit
+    reparameterization.
 
     Parameters
     ----------
     concentration
-        a, above 0; [..., K].
+        The parameters a, of shape (..., K); above 0.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ShapeError
-        If `concentration` is 0-d.
+        If `concentration` has no dimension.
     ArgumentError
-        If a parameter is outside its constraint.
+        If a parameter violates its constraint.
 
     Examples
     --------
@@ -280,7 +289,7 @@ class Dirichlet(ExponentialFamily):
         return a * (n - a) / (n**2 * (n + 1))
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return samples that are differentiable in the parameters."""
+        """Return samples through which gradients flow to the parameters."""
         shape = self._extended_shape(sample_shape)
         log = log_standard_gamma(self.concentration.expand(shape))
         return inside_unit(log.softmax(-1))
@@ -292,7 +301,7 @@ class Dirichlet(ExponentialFamily):
         return terms.sum(-1) + lgamma(a.sum(-1))
 
     def entropy(self) -> Tensor:
-        """Return the entropy, in nats."""
+        """Return the entropy in nats."""
         a = self.concentration
         n = a.sum(-1)
         low = (a.shape[-1] - n) * digamma(n) + ((a - 1) * digamma(a)).sum(-1)

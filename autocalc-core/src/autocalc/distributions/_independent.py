@@ -13,21 +13,24 @@ from autocalc.errors import ArgumentError, DTypeError
 
 
 class Independent(Distribution):
-    """The last dimensions of a batch as parts of one value.
+    """Turns batch dimensions of another distribution into event dimensions.
+
+    Then `log_prob` is the sum over these dimensions.
 
     Parameters
     ----------
     base_distribution
-        The distribution whose last batch dimensions become event dimensions.
+        The distribution to convert.
     reinterpreted_batch_ndims
-        The number of the batch's last dimensions that become part of a value.
+        The number of last batch dimensions that become event dimensions.
     validate_args
-        Whether values are checked.
+        True to check the values passed to methods.  None means the default of
+        `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ArgumentError
-        If the batch has fewer dimensions.
+        If the distribution has fewer batch dimensions.
 
     Examples
     --------
@@ -65,19 +68,19 @@ class Independent(Distribution):
 
     @property
     def has_rsample(self) -> bool:  # type: ignore[override]  # it depends
-        """Whether draws are differentiable."""
+        """Whether `rsample` is available."""
         return self.base_dist.has_rsample
 
     @property
     def has_enumerate_support(self) -> bool:  # type: ignore[override]  # it depends
-        """Whether all values can be enumerated."""
+        """Whether `enumerate_support` is available."""
         return not self.reinterpreted_batch_ndims and (
             self.base_dist.has_enumerate_support
         )
 
     @property
     def support(self) -> constraints.Constraint:
-        """The values that are possible."""
+        """The constraint that all possible values satisfy."""
         base, ndims = self.base_dist.support, self.reinterpreted_batch_ndims
         return constraints.independent(base, ndims) if ndims else base
 
@@ -97,7 +100,7 @@ class Independent(Distribution):
         return self.base_dist.variance
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Distribution:
-        """Return the distribution with its parameters expanded to `batch_shape`."""
+        """Return a copy whose parameters are expanded to `batch_shape`."""
         ndims = self.reinterpreted_batch_ndims
         batch = (batch_shape,) if isinstance(batch_shape, int) else tuple(batch_shape)
         new = self._instance_or_empty(_instance)
@@ -105,23 +108,23 @@ class Independent(Distribution):
         return super().expand(batch, _instance=new)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """Return values drawn, ``[*sample_shape, *batch_shape, *event_shape]``."""
+        """Return samples, ``(*sample_shape, *batch_shape, *event_shape)``."""
         return self.base_dist.sample(sample_shape)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return samples that are differentiable in the parameters."""
+        """Return samples through which gradients flow to the parameters."""
         return self.base_dist.rsample(sample_shape)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """Return the logarithm of the density or probability of `value`."""
+        """Return the logarithm of the density or of the probability of `value`."""
         return summed(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
 
     def entropy(self) -> Tensor:
-        """Return the entropy, in nats."""
+        """Return the entropy in nats."""
         return summed(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
-        """Return all possible values, along the first dimension."""
+        """Return all possible values along the first dimension."""
         if self.reinterpreted_batch_ndims:
             self._refuse("enumerate_support")
         return self.base_dist.enumerate_support(expand)

@@ -22,25 +22,30 @@ from autocalc.distributions._wishart import multivariate_lgamma
 
 
 class LKJCholesky(Distribution):
-    """Cholesky factors L of correlations L L^T: det(L L^T)^(concentration - 1).
+    """LKJ distribution of the Cholesky factors of correlation matrices.
 
-    Lewandowski, Kurowicka and Joe, "Generating random correlation matrices based on
-    vines and extended onion method", Journal of Multivariate Analysis 100 (2009).
+    The density of the correlation matrix L L^T is proportional to det(L
+    L^T)^(concentration - 1).
+
+    Lewandowski, Kurowicka, Joe: Generating random correlation matrices based on vines
+    and extended onion method, Journal of Multivariate Analysis 100 (2009).
 
     Parameters
     ----------
     dim
-        The rows of a matrix, 2 or more.
+        The number of rows of a matrix; 2 or more.
     concentration
-        The concentration, above 0, a tensor or a number: with 1 all correlations are
-        equally likely, above 1 those near 0 are.
+        The concentration; above 0.  A tensor or a number.  With 1, all correlation
+        matrices are equally likely.  Above 1, matrices with small correlations are more
+        likely.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ArgumentError
-        If `dim` is below 2, or `concentration` outside its constraint.
+        If `dim` is less than 2, or if `concentration` violates its constraint.
 
     Examples
     --------
@@ -69,7 +74,7 @@ class LKJCholesky(Distribution):
         return Beta(half + 0.5, most - half, validate_args=False)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """Return samples of shape ``[*sample_shape, *batch_shape, dim, dim]``."""
+        """Return samples of shape ``(*sample_shape, *batch_shape, dim, dim)``."""
         with no_grad():
             shape = self._extended_shape(sample_shape)
             squares = self._rows().sample(sample_shape)

@@ -14,21 +14,25 @@ from autocalc.distributions._transforms_of_arrays import StickBreakingTransform
 
 
 class LogisticNormal(TransformedDistribution):
-    """K + 1 probabilities that `StickBreakingTransform` makes of K normal numbers.
+    """Logistic normal distribution: K + 1 probabilities computed from K normal numbers.
+
+    `StickBreakingTransform` computes the probabilities.
 
     Parameters
     ----------
     loc
-        The means of the normal numbers, [..., K]; one number stands for K = 1.
+        The means of the normal numbers, of shape (..., K).  A number means K = 1.
     scale
-        Their standard deviations, above 0; shapes broadcast.
+        The standard deviations of the normal numbers; above 0.  All parameters
+        broadcast.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ArgumentError
-        If a parameter is outside its constraint.
+        If a parameter violates its constraint.
 
     Examples
     --------
@@ -58,7 +62,7 @@ class LogisticNormal(TransformedDistribution):
 
     @property
     def scale(self) -> Tensor:
-        """Their standard deviations."""
+        """The standard deviations of the normal numbers."""
         base: Any = self.base_dist
         result: Tensor = base.base_dist.scale
         return result

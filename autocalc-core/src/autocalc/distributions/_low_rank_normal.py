@@ -25,28 +25,29 @@ from autocalc.errors import ShapeError
 
 
 class LowRankMultivariateNormal(Distribution):
-    """The normal distribution of vectors with covariance W W^T + diag(d).
+    """Multivariate normal distribution with covariance matrix W W^T + diag(d).
 
-    Nothing of K x K is solved: (W W^T + D)^-1 is D^-1 - D^-1 W C^-1 W^T D^-1 with
-    C = 1 + W^T D^-1 W (Woodbury).
+    No K x K system is solved.  With D = diag(d) and C = 1 + W^T D^-1 W, the inverse of
+    the covariance is D^-1 - D^-1 W C^-1 W^T D^-1 (Woodbury's formula).
 
     Parameters
     ----------
     loc
-        The mean, [..., K].
+        The mean, of shape (..., K).
     cov_factor
-        W, [..., K, R].
+        The matrix W, of shape (..., K, R).
     cov_diag
-        d, above 0; [..., K].
+        The diagonal d, of shape (..., K); above 0.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ShapeError
-        If the shapes do not fit.
+        If the shapes do not match.
     ArgumentError
-        If a parameter is outside its constraint.
+        If a parameter violates its constraint.
 
     Examples
     --------
@@ -122,14 +123,14 @@ class LowRankMultivariateNormal(Distribution):
 
     @property
     def covariance_matrix(self) -> Tensor:
-        """W W^T + diag(d)."""
+        """The covariance matrix W W^T + diag(d)."""
         w: Any = self.cov_factor
         result: Tensor = w @ w.mT + diag_embed(self.cov_diag)
         return result
 
     @property
     def precision_matrix(self) -> Tensor:
-        """The inverse of the covariance."""
+        """The inverse of the covariance matrix."""
         scaled: Any = self.cov_factor / self.cov_diag.unsqueeze(-1)
         part: Any = solve(self._core, scaled.mT)
         result: Tensor = diag_embed(1 / self.cov_diag) - part.mT @ part
@@ -137,11 +138,11 @@ class LowRankMultivariateNormal(Distribution):
 
     @property
     def scale_tril(self) -> Tensor:
-        """The factor of Cholesky of the covariance."""
+        """The Cholesky factor of the covariance matrix."""
         return cholesky(self.covariance_matrix)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return samples that are differentiable in the parameters."""
+        """Return samples through which gradients flow to the parameters."""
         shape, dtype = self._extended_shape(sample_shape), self.loc.dtype
         few = randn((*shape[:-1], self.cov_factor.shape[-1], 1), dtype=dtype)
         moved: Any = (self.cov_factor @ few).squeeze(-1)
@@ -171,6 +172,6 @@ class LowRankMultivariateNormal(Distribution):
         return result
 
     def entropy(self) -> Tensor:
-        """Return the entropy, in nats."""
+        """Return the entropy in nats."""
         half = 0.5 * self._event_shape[0] * (1 + math.log(2 * math.pi))
         return half + self.half_log_det()

@@ -15,23 +15,27 @@ from autocalc.errors import DTypeError, ShapeError
 
 
 class MixtureSameFamily(Distribution):
-    """One of K distributions, which a categorical one chooses: sum of w_k p_k(x).
+    """Mixture of K distributions of the same class: density sum_k w_k p_k(x).
+
+    A categorical distribution holds the weights w_k.
 
     Parameters
     ----------
     mixture_distribution
-        A `Categorical` of K kinds, one for all of the batch or one for each.
+        A `Categorical` distribution of K classes.  It has no batch dimensions, or those
+        of the mixture.
     component_distribution
-        The distributions, with a batch of [..., K].
+        The K distributions, as one distribution with a batch shape (..., K).
     validate_args
-        Whether values are checked.
+        True to check the values passed to methods.  None means the default of
+        `Distribution.set_default_validate_args`.
 
     Raises
     ------
     DTypeError
-        If one is no such distribution.
+        If an argument is not a distribution of the right class.
     ShapeError
-        If the two do not fit.
+        If the shapes of the two distributions do not match.
 
     Examples
     --------
@@ -60,24 +64,24 @@ class MixtureSameFamily(Distribution):
 
     @property
     def mixture_distribution(self) -> Categorical:
-        """The distribution that chooses."""
+        """The categorical distribution of the weights."""
         result: Categorical = self._mixture_distribution
         return result
 
     @property
     def component_distribution(self) -> Distribution:
-        """The distributions among which it chooses."""
+        """The distributions that are mixed."""
         result: Distribution = self._component_distribution
         return result
 
     @property
     def support(self) -> constraints.Constraint:
-        """The values that are possible."""
+        """The constraint that all possible values satisfy."""
         each = self._component_distribution.support
         return constraints.MixtureSameFamilyConstraint(each)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Distribution:
-        """Return the distribution with its parameters expanded to `batch_shape`."""
+        """Return a copy whose parameters are expanded to `batch_shape`."""
         batch = integers("MixtureSameFamily.expand", "batch_shape", batch_shape)
         new = self._instance_or_empty(_instance)
         count = self._component_distribution.batch_shape[-1]
@@ -112,14 +116,14 @@ class MixtureSameFamily(Distribution):
 
     @property
     def variance(self) -> Tensor:
-        """The variance: the mean of the variances and the variance of the means."""
+        """The variance: the mean of the variances plus the variance of the means."""
         each = self._component_distribution
         away = each.mean - self._for_all(self.mean)
         result: Tensor = self._averaged(each.variance) + self._averaged(away * away)
         return result
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """Return values drawn, ``[*sample_shape, *batch_shape, *event_shape]``."""
+        """Return samples, ``(*sample_shape, *batch_shape, *event_shape)``."""
         with no_grad():
             kinds = self._wide_mixture().sample(sample_shape)
             drawn: Any = self._component_distribution.sample(sample_shape)
@@ -129,7 +133,7 @@ class MixtureSameFamily(Distribution):
             return result
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """Return the logarithm of the density or probability of `value`."""
+        """Return the logarithm of the density or of the probability of `value`."""
         x = self._for_all(self._checked("log_prob", value))
         log = self._component_distribution.log_prob(x)
         weights = self._mixture_distribution.logits.log_softmax(-1)
@@ -137,7 +141,7 @@ class MixtureSameFamily(Distribution):
         return result
 
     def cdf(self, value: Tensor) -> Tensor:
-        """Return the probability of less than `value`."""
+        """Return the probability of a value less than or equal to `value`."""
         x = self._for_all(self._checked("cdf", value))
         share: Any = self._component_distribution.cdf(x)
         result: Tensor = (share * self._mixture_distribution.probs).sum(-1)

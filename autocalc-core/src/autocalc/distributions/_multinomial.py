@@ -17,28 +17,33 @@ from autocalc.errors import ArgumentError
 
 
 class Multinomial(OfKinds):
-    """The counts of K kinds in n draws: n! prod p_i^k_i / k_i!.
+    """Multinomial distribution: probability n! prod p_i^k_i / k_i! of the counts k_i.
+
+    The counts are those of K classes in n draws.
 
     Parameters
     ----------
     total_count
-        n, an integer of 0 or more.
+        The number of draws n; an integer of 0 or more.
     probs
-        The kinds' probabilities, or numbers in proportion to them; [..., K].  Or else
+        The probabilities of the K classes, of shape (..., K).  They are normalised to a
+        sum of 1. Give either `probs` or `logits`.
     logits
-        Logarithms of such numbers.
+        The logarithms of the probabilities, of shape (..., K).  A constant may be added
+        to all of them.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     DTypeError
-        If `total_count` is no integer.
+        If `total_count` is not an integer.
     ShapeError
-        If the parameter is 0-d.
+        If the parameter has no dimension.
     ArgumentError
-        If a parameter is outside its constraint, or not one of `probs` and `logits` is
-        given.
+        If a parameter violates its constraint, or if not exactly one of `probs` and
+        `logits` is given.
 
     Examples
     --------
@@ -64,7 +69,7 @@ class Multinomial(OfKinds):
 
     @property
     def support(self) -> constraints.Constraint:
-        """The values that are possible."""
+        """The constraint that all possible values satisfy."""
         return constraints.multinomial(self.total_count)
 
     @property
@@ -80,7 +85,7 @@ class Multinomial(OfKinds):
         return result
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """Return samples of shape ``[*sample_shape, *batch_shape, K]``."""
+        """Return samples of shape ``(*sample_shape, *batch_shape, K)``."""
         shape = self._extended_shape(sample_shape)
         outer = shape[: len(shape) - len(self._batch_shape) - 1]
         kinds = self._kinds((self.total_count, *outer)).movedim(0, -1)
@@ -95,7 +100,7 @@ class Multinomial(OfKinds):
         return ways + weighed(k, self.logits).sum(-1)
 
     def entropy(self) -> Tensor:
-        """Return the entropy, in nats, a sum over all counts of all kinds."""
+        """Return the entropy in nats, a sum over all counts of all classes."""
         one = Categorical(probs=self.probs, validate_args=False)
         count = Binomial(self.total_count, self.probs, validate_args=False)
         orders = count._expectation(lambda k: lgamma(k + 1)).sum(-1)

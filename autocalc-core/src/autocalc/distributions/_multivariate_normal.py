@@ -24,29 +24,32 @@ from autocalc.errors import ShapeError
 
 
 class MultivariateNormal(ByCovariance):
-    """The normal distribution of vectors, with mean `loc` and covariance C = L L^T.
+    """Multivariate normal distribution with mean `loc` and covariance matrix C = L L^T.
 
-    The density is exp(-(x - loc)^T C^-1 (x - loc) / 2) / sqrt(det(2 pi C)).
+    The density is exp(-(x - loc)^T C^-1 (x - loc) / 2) / sqrt(det(2 pi C)).  Give
+    exactly one of the three matrices.
 
     Parameters
     ----------
     loc
-        The mean, [..., K].
+        The mean, of shape (..., K).
     covariance_matrix
-        C, [..., K, K]; or
+        The covariance matrix C, of shape (..., K, K).
     precision_matrix
-        its inverse; or
+        The inverse of the covariance matrix, of shape (..., K, K).
     scale_tril
-        L, lower triangular.  One of the three is given.
+        The lower triangular Cholesky factor L, of shape (..., K, K).
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ShapeError
-        If the shapes do not fit.
+        If the shapes do not match.
     ArgumentError
-        If a parameter is outside its constraint, or not one of the three is given.
+        If a parameter violates its constraint, or if not exactly one of the three
+        matrices is given.
 
     Examples
     --------
@@ -111,7 +114,7 @@ class MultivariateNormal(ByCovariance):
         return result
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return samples that are differentiable in the parameters."""
+        """Return samples through which gradients flow to the parameters."""
         noise = randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
         moved: Tensor = (self._unbroadcasted_scale_tril @ noise.unsqueeze(-1)).squeeze(
             -1
@@ -136,6 +139,6 @@ class MultivariateNormal(ByCovariance):
         return result
 
     def entropy(self) -> Tensor:
-        """Return the entropy, in nats."""
+        """Return the entropy in nats."""
         half = 0.5 * self._event_shape[0] * (1 + math.log(2 * math.pi))
         return half + self.half_log_det()

@@ -18,21 +18,24 @@ _LOG_ROOT = 0.5 * math.log(2 * math.pi)
 
 
 class Normal(ExponentialFamily):
-    """The normal distribution: exp(-(x - loc)^2 / 2 scale^2) / (scale sqrt(2 pi)).
+    """Normal distribution: density exp(-z^2 / 2) / (scale sqrt(2 pi)).
+
+    Here z = (x - loc) / scale.
 
     Parameters
     ----------
     loc
-        The mean, a tensor or a number; shapes broadcast.
+        The mean.  A tensor or a number; all parameters broadcast.
     scale
-        The standard deviation, above 0.
+        The standard deviation; above 0.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ArgumentError
-        If a parameter is outside its constraint.
+        If a parameter violates its constraint.
 
     Examples
     --------
@@ -76,7 +79,7 @@ class Normal(ExponentialFamily):
         return self.scale
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return samples that are differentiable in the parameters."""
+        """Return samples through which gradients flow to the parameters."""
         noise = randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
         return self.loc + noise * self.scale
 
@@ -86,7 +89,7 @@ class Normal(ExponentialFamily):
         return -0.5 * z * z - self.scale.log() - _LOG_ROOT
 
     def cdf(self, value: Tensor) -> Tensor:
-        """Return the probability of less than `value`."""
+        """Return the probability of a value less than or equal to `value`."""
         z = (self._checked("cdf", value) - self.loc) / self.scale
         return 0.5 * (1 + (z / math.sqrt(2)).erf())
 
@@ -96,7 +99,7 @@ class Normal(ExponentialFamily):
         return self.loc + self.scale * result
 
     def entropy(self) -> Tensor:
-        """Return the entropy, in nats."""
+        """Return the entropy in nats."""
         return 0.5 + _LOG_ROOT + self.scale.log()
 
     @property
@@ -112,21 +115,22 @@ class Normal(ExponentialFamily):
 
 
 class LogNormal(Distribution):
-    """The distribution of exp(y) for a normal y.
+    """Log-normal distribution: the distribution of exp(y), where y is normal.
 
     Parameters
     ----------
     loc
-        The mean of the logarithm, a tensor or a number; shapes broadcast.
+        The mean of y.  A tensor or a number; all parameters broadcast.
     scale
-        The standard deviation of the logarithm, above 0.
+        The standard deviation of y; above 0.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ArgumentError
-        If a parameter is outside its constraint.
+        If a parameter violates its constraint.
 
     Examples
     --------
@@ -148,7 +152,7 @@ class LogNormal(Distribution):
 
     @property
     def base_dist(self) -> Normal:
-        """The normal distribution of the logarithm."""
+        """The normal distribution of y."""
         return Normal(self.loc, self.scale, validate_args=False)
 
     @property
@@ -168,7 +172,7 @@ class LogNormal(Distribution):
         return square.expm1() * (2 * self.loc + square).exp()
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return samples that are differentiable in the parameters."""
+        """Return samples through which gradients flow to the parameters."""
         return self.base_dist.rsample(sample_shape).exp()
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -177,7 +181,7 @@ class LogNormal(Distribution):
         return self.base_dist.log_prob(log) - log
 
     def cdf(self, value: Tensor) -> Tensor:
-        """Return the probability of less than `value`."""
+        """Return the probability of a value less than or equal to `value`."""
         return self.base_dist.cdf(self._checked("cdf", value).log())
 
     def icdf(self, value: Tensor) -> Tensor:
@@ -185,24 +189,25 @@ class LogNormal(Distribution):
         return self.base_dist.icdf(self._checked_share(value)).exp()
 
     def entropy(self) -> Tensor:
-        """Return the entropy, in nats."""
+        """Return the entropy in nats."""
         return self.base_dist.entropy() + self.loc
 
 
 class HalfNormal(Distribution):
-    """The distribution of abs(y) for a normal y of mean 0.
+    """Half-normal distribution: that of abs(y), where y is Normal(0, scale).
 
     Parameters
     ----------
     scale
-        The standard deviation of y, above 0; a tensor or a number.
+        The standard deviation of y; above 0.  A tensor or a number.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ArgumentError
-        If a parameter is outside its constraint.
+        If a parameter violates its constraint.
 
     Examples
     --------
@@ -221,7 +226,7 @@ class HalfNormal(Distribution):
 
     @property
     def base_dist(self) -> Normal:
-        """The normal distribution whose absolute value it is."""
+        """The normal distribution of y."""
         return Normal(self.scale * 0, self.scale, validate_args=False)
 
     @property
@@ -231,7 +236,7 @@ class HalfNormal(Distribution):
 
     @property
     def mode(self) -> Tensor:
-        """The most probable value, 0."""
+        """The most probable value: 0."""
         return self.scale * 0
 
     @property
@@ -240,7 +245,7 @@ class HalfNormal(Distribution):
         return self.scale**2 * (1 - 2 / math.pi)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return samples that are differentiable in the parameters."""
+        """Return samples through which gradients flow to the parameters."""
         return self.base_dist.rsample(sample_shape).abs()
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -250,7 +255,7 @@ class HalfNormal(Distribution):
         return where(value >= 0, inside, inside * 0 - math.inf)
 
     def cdf(self, value: Tensor) -> Tensor:
-        """Return the probability of less than `value`."""
+        """Return the probability of a value less than or equal to `value`."""
         return 2 * self.base_dist.cdf(self._checked("cdf", value)) - 1
 
     def icdf(self, value: Tensor) -> Tensor:
@@ -258,5 +263,5 @@ class HalfNormal(Distribution):
         return self.base_dist.icdf((self._checked_share(value) + 1) / 2)
 
     def entropy(self) -> Tensor:
-        """Return the entropy, in nats."""
+        """Return the entropy in nats."""
         return self.base_dist.entropy() - math.log(2)

@@ -32,24 +32,28 @@ from autocalc.distributions._yes_or_no import Bernoulli
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
-    """`OneHotCategorical` whose draws have the gradients of the probabilities.
+    """`OneHotCategorical` with straight-through gradients in `rsample`.
+
+    The samples are one-hot vectors.  Their gradients are those of the probabilities.
 
     Parameters
     ----------
-    probs
-        The probabilities of the kinds, or numbers in proportion to them, [..., K]. Or
-        else
+    The probabilities of the K classes, of shape (..., K).  They are normalised to a sum
+    of 1. Give either `probs` or `logits`.
     logits
-        Logarithms of such numbers.
+        The logarithms of the probabilities, of shape (..., K).  A constant may be added
+        to all of them.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ShapeError
-        If the parameter is 0-d.
+        If the parameter has no dimension.
     ArgumentError
-        If a parameter is outside its constraint, or not one of the two is given.
+        If a parameter violates its constraint, or if not exactly one of the two
+        parameters is given.
 
     Examples
     --------
@@ -63,7 +67,7 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
     has_rsample = True
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return samples with the gradients of the probabilities."""
+        """Return one-hot samples whose gradients are those of the probabilities."""
         probs = self.probs
         result: Tensor = self.sample(sample_shape) + (probs - probs.detach())
         return result
@@ -106,7 +110,7 @@ class _Relaxed(Distribution):
         return shape
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Distribution:
-        """Return the distribution with its parameters expanded to `batch_shape`."""
+        """Return a copy whose parameters are expanded to `batch_shape`."""
         new: Any = super().expand(batch_shape, _instance)
         new._kind = self._kind.expand(new.batch_shape)
         return new  # type: ignore[no-any-return]  # a distribution
@@ -121,25 +125,27 @@ class _Relaxed(Distribution):
 
 
 class LogitRelaxedBernoulli(_Relaxed):
-    """The logarithms of the odds of `RelaxedBernoulli`: (logits + noise) / temperature.
+    """The log-odds of a `RelaxedBernoulli`: (logits + noise) / temperature.
 
-    The noise is logistic: log(u / (1 - u)) of uniform u.
+    The noise is log(u / (1 - u)), where u is uniform on (0, 1).
 
     Parameters
     ----------
     temperature
-        The temperature, above 0; a tensor or a number.
+        The temperature; above 0.  A tensor or a number.
     probs
-        The probabilities; or else
+        The probabilities of 1.  Give either `probs` or `logits`.
     logits
-        log(p / (1 - p)).
+        The log-odds log(p / (1 - p)); a tensor or a number.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ArgumentError
-        If a parameter is outside its constraint, or not one of the two is given.
+        If a parameter violates its constraint, or if not exactly one of the two
+        parameters is given.
     """
 
     arg_constraints: ClassVar[Constraints] = {
@@ -165,7 +171,7 @@ class LogitRelaxedBernoulli(_Relaxed):
         super().__init__(batch, validate_args=validate_args)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return samples that are differentiable in the parameters."""
+        """Return samples through which gradients flow to the parameters."""
         u = self._uniforms(sample_shape)
         result: Tensor = (u.log() - (-u).log1p() + self.logits) / self.temperature
         return result
@@ -179,28 +185,32 @@ class LogitRelaxedBernoulli(_Relaxed):
 
 
 class ExpRelaxedCategorical(_Relaxed):
-    """The logarithms of the values of `RelaxedOneHotCategorical`.
+    """The logarithms of the values of a `RelaxedOneHotCategorical`.
 
-    They are the log softmax of (logits + noise) / temperature, with Gumbel's noise,
-    -log(-log u) of uniform u.
+    They are log_softmax((logits + noise) / temperature).  The noise is -log(-log(u)),
+    where u is uniform on (0, 1).
 
     Parameters
     ----------
     temperature
-        The temperature, above 0; one number, or one for each of the batch.
+        The temperature; above 0.  A number, or a tensor of the batch shape.
     probs
-        The probabilities, or numbers in proportion to them; [..., K].  Or else
+        The probabilities of the K classes, of shape (..., K).  They are normalised to a
+        sum of 1. Give either `probs` or `logits`.
     logits
-        Logarithms of such numbers.
+        The logarithms of the probabilities, of shape (..., K).  A constant may be added
+        to all of them.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ShapeError
-        If the parameter is 0-d.
+        If the parameter has no dimension.
     ArgumentError
-        If a parameter is outside its constraint, or not one of the two is given.
+        If a parameter violates its constraint, or if not exactly one of the two
+        parameters is given.
     """
 
     arg_constraints: ClassVar[Constraints] = {
@@ -227,7 +237,7 @@ class ExpRelaxedCategorical(_Relaxed):
         super().__init__(batch, self._kind.param_shape[-1:], validate_args)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return samples that are differentiable in the parameters."""
+        """Return samples through which gradients flow to the parameters."""
         noise: Any = -(-self._uniforms(sample_shape).log()).log()
         score = (self.logits + noise) / self.temperature.unsqueeze(-1)
         result: Tensor = score.log_softmax(-1)
@@ -271,25 +281,30 @@ class _OfRelaxed(TransformedDistribution):
 
 
 class RelaxedBernoulli(_OfRelaxed):
-    """Numbers between 0 and 1, near these where the temperature is low.
+    """Relaxed Bernoulli distribution: numbers between 0 and 1 with gradients.
 
-    They are sigmoid((logits + noise) / temperature), the noise being logistic.
+    A sample is sigmoid((logits + noise) / temperature), where the noise has a logistic
+    distribution.  The lower the temperature, the closer the samples are to 0 or 1.
+
+    Maddison, Mnih, Teh: The concrete distribution (ICLR 2017).
 
     Parameters
     ----------
     temperature
-        The temperature, above 0; a tensor or a number.
+        The temperature; above 0.  A tensor or a number.
     probs
-        The probabilities of 1; or else
+        The probabilities of 1.  Give either `probs` or `logits`.
     logits
-        log(p / (1 - p)).
+        The log-odds log(p / (1 - p)); a tensor or a number.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ArgumentError
-        If a parameter is outside its constraint, or not one of the two is given.
+        If a parameter violates its constraint, or if not exactly one of the two
+        parameters is given.
 
     Examples
     --------
@@ -316,27 +331,35 @@ class RelaxedBernoulli(_OfRelaxed):
 
 
 class RelaxedOneHotCategorical(_OfRelaxed):
-    """Vectors of probabilities, near one-hot ones where the temperature is low.
+    """Relaxed one-hot distribution: vectors of probabilities with gradients.
 
-    They are softmax((logits + noise) / temperature), the noise being Gumbel's.
+    A sample is softmax((logits + noise) / temperature), where the noise has a Gumbel
+    distribution.  The lower the temperature, the closer the samples are to one-hot
+    vectors.
+
+    Jang, Gu, Poole: Categorical reparameterization with Gumbel-Softmax (ICLR 2017).
 
     Parameters
     ----------
     temperature
-        The temperature, above 0; one number, or one for each of the batch.
+        The temperature; above 0.  A number, or a tensor of the batch shape.
     probs
-        The probabilities, or numbers in proportion to them; [..., K].  Or else
+        The probabilities of the K classes, of shape (..., K).  They are normalised to a
+        sum of 1. Give either `probs` or `logits`.
     logits
-        Logarithms of such numbers.
+        The logarithms of the probabilities, of shape (..., K).  A constant may be added
+        to all of them.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ShapeError
-        If the parameter is 0-d.
+        If the parameter has no dimension.
     ArgumentError
-        If a parameter is outside its constraint, or not one of the two is given.
+        If a parameter violates its constraint, or if not exactly one of the two
+        parameters is given.
 
     Examples
     --------
@@ -363,5 +386,5 @@ class RelaxedOneHotCategorical(_OfRelaxed):
 
     @property
     def support(self) -> constraints.Constraint:
-        """The values that are possible."""
+        """The constraint that all possible values satisfy."""
         return constraints.simplex

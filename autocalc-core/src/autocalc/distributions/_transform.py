@@ -32,23 +32,23 @@ class _NoSign:
 
 
 class Transform:
-    """The base of transforms.
+    """The base class of transforms.
 
-    A subclass has methods `_call` and `_inverse`, and `log_abs_det_jacobian` if it is
-    `bijective`.
+    A subclass defines `_call` and `_inverse`.  If it is `bijective`, it also defines
+    `log_abs_det_jacobian`.
 
     Parameters
     ----------
     cache_size
-        1 to keep the last input and output, which are then returned for one another; 0
-        to keep nothing.
+        1 to keep the last input and output, so that the inverse is not computed again.
+        0 to keep nothing.
 
     Attributes
     ----------
     domain, codomain
-        The constraints of the arguments and of the results.
+        The constraints of the inputs and of the outputs.
     bijective
-        True if each output has one input.
+        True if each output has exactly one input.
     sign
         The sign of the derivative: 1 or -1.
 
@@ -91,7 +91,7 @@ class Transform:
         return size
 
     def with_cache(self, cache_size: int = 1) -> Transform:
-        """Return the same transform with another size of its cache."""
+        """Return a copy of the transform with another cache size."""
         size = self._checked_size(cache_size)
         if size == self._cache_size:
             return self
@@ -107,7 +107,7 @@ class Transform:
 
     @property
     def event_dim(self) -> int:
-        """How many of the last dimensions are one value, before and after."""
+        """The number of last dimensions of one value, before or after the transform."""
         found: int = self.domain.event_dim
         if found == self.codomain.event_dim:
             return found
@@ -118,7 +118,7 @@ class Transform:
 
     @property
     def inv(self) -> Transform:
-        """The inverse transform, whose `inv` is this one."""
+        """The inverse transform."""
         kept: Transform | None = self._way_back and self._way_back()
         if kept is None:
             kept = Inverse(self)
@@ -148,7 +148,7 @@ class Transform:
             self._cached_x_y = x, y
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Tensor:
-        """Return log abs(det dy / dx) at `x`, which becomes `y`."""
+        """Return log abs(det dy / dx) for the input `x` and the output `y`."""
         where = f"{type(self).__name__}.log_abs_det_jacobian"
         check_value(where, x, self.domain)
         check_value(where, y, self.codomain)
@@ -217,31 +217,31 @@ class Inverse(Transform):
 
     @property
     def domain(self) -> Any:
-        """The constraint of its arguments."""
+        """The constraint of the inputs."""
         return self._of.codomain
 
     @property
     def codomain(self) -> Any:
-        """The constraint of its results."""
+        """The constraint of the outputs."""
         return self._of.domain
 
     @property
     def bijective(self) -> Any:
-        """Whether each output comes of one input alone."""
+        """Whether each output has exactly one input."""
         return self._of.bijective
 
     @property
     def sign(self) -> Any:
-        """1 where it rises, -1 where it falls."""
+        """The sign of the derivative: 1 or -1."""
         return self._of.sign
 
     @property
     def inv(self) -> Transform:
-        """The transform whose way back it is."""
+        """The transform whose inverse this is."""
         return self._of
 
     def with_cache(self, cache_size: int = 1) -> Transform:
-        """Return the same transform with another size of its cache."""
+        """Return a copy of the transform with another cache size."""
         return self._of.with_cache(cache_size).inv
 
     def __call__(self, x: Any) -> Tensor:
@@ -252,7 +252,7 @@ class Inverse(Transform):
         return self._of(y)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Tensor:
-        """Return log abs(det dy / dx) at `x`, which becomes `y`."""
+        """Return log abs(det dy / dx) for the input `x` and the output `y`."""
         return -self._of.log_abs_det_jacobian(y, x)
 
     def forward_shape(self, shape: Any) -> tuple[int, ...]:

@@ -18,25 +18,28 @@ from autocalc.errors import DTypeError, ShapeError
 
 
 class TransformedDistribution(Distribution):
-    """The distribution of y = f(x) for x of another: p(x) / abs(det dy / dx).
+    """The distribution of y = f(x), where x has another distribution.
 
-    A value has as many dimensions as the base's or the transforms' values have.
+    The density of y is p(x) / abs(det dy / dx).
 
     Parameters
     ----------
     base_distribution
         The distribution of x.
     transforms
-        f, a transform or a list of them, the first one first.
+        The function f: a transform, or a list of transforms that are applied one after
+        the other.
     validate_args
-        Whether values are checked.
+        True to check the values passed to methods.  None means the default of
+        `Distribution.set_default_validate_args`.
 
     Raises
     ------
     DTypeError
-        If the first is no distribution, or the second holds something else.
+        If `base_distribution` is not a distribution, or if a transform is not a
+        `Transform`.
     ShapeError
-        If the base has fewer dimensions than the transforms need.
+        If `base_distribution` has fewer dimensions than the transforms need.
 
     Examples
     --------
@@ -71,12 +74,12 @@ class TransformedDistribution(Distribution):
 
     @property
     def has_rsample(self) -> bool:  # type: ignore[override]  # it depends
-        """Whether draws are differentiable."""
+        """Whether `rsample` is available."""
         return self.base_dist.has_rsample
 
     @property
     def support(self) -> constraints.Constraint:
-        """The values that are possible."""
+        """The constraint that all possible values satisfy."""
         if not self.transforms:
             return self.base_dist.support
         last = self.transforms[-1].codomain
@@ -84,7 +87,7 @@ class TransformedDistribution(Distribution):
         return constraints.independent(last, ndims) if ndims > 0 else last
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Distribution:
-        """Return the distribution with its parameters expanded to `batch_shape`."""
+        """Return a copy whose parameters are expanded to `batch_shape`."""
         where = f"{type(self).__name__}.expand"
         batch = integers(where, "batch_shape", batch_shape)
         new = self._instance_or_empty(_instance)
@@ -105,13 +108,13 @@ class TransformedDistribution(Distribution):
         return y
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """Return values drawn, ``[*sample_shape, *batch_shape, *event_shape]``."""
+        """Return samples, ``(*sample_shape, *batch_shape, *event_shape)``."""
         with no_grad():
             result: Tensor = self._forward(self.base_dist.sample(sample_shape))
             return result
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return samples that are differentiable in the parameters."""
+        """Return samples through which gradients flow to the parameters."""
         result: Tensor = self._forward(self.base_dist.rsample(sample_shape))
         return result
 
@@ -137,7 +140,7 @@ class TransformedDistribution(Distribution):
         return sign
 
     def cdf(self, value: Tensor) -> Tensor:
-        """Return the probability of less than `value`."""
+        """Return the probability of a value less than or equal to `value`."""
         share = self.base_dist.cdf(self._back(self._checked("cdf", value)))
         result: Tensor = self._sign() * (share - 0.5) + 0.5
         return result

@@ -22,19 +22,20 @@ from autocalc.errors import ArgumentError
 
 
 class ComposeTransform(Transform):
-    """Several transforms, one after the other.
+    """Applies several transforms one after the other.
 
     Parameters
     ----------
     parts
-        The transforms, the first one first.
+        The transforms, in the order of their application.
     cache_size
-        1 for parts that keep their last input and output, 0 for parts as they are.
+        1 to keep the last input and output of each part.  0 to leave the caches of the
+        parts as they are.
 
     Raises
     ------
     DTypeError
-        If one is no transform.
+        If an element is not a `Transform`.
     ArgumentError
         If `cache_size` is not 0 or 1.
 
@@ -56,13 +57,13 @@ class ComposeTransform(Transform):
             self.parts = [part.with_cache(self._cache_size) for part in self.parts]
 
     def with_cache(self, cache_size: int = 1) -> Transform:
-        """Return the same transforms with another size of their caches."""
+        """Return a copy whose parts have another cache size."""
         size = self._checked_size(cache_size)
         return self if size == self._cache_size else ComposeTransform(self.parts, size)
 
     @property
     def domain(self) -> Any:
-        """The constraint of its arguments: of as many dimensions as any part needs."""
+        """The constraint of the inputs."""
         if not self.parts:
             return constraints.real
         needed = self.parts[-1].codomain.event_dim
@@ -73,7 +74,7 @@ class ComposeTransform(Transform):
 
     @property
     def codomain(self) -> Any:
-        """The constraint of the results, with as many dimensions as any part needs."""
+        """The constraint of the outputs."""
         if not self.parts:
             return constraints.real
         needed = self.parts[0].domain.event_dim
@@ -84,17 +85,17 @@ class ComposeTransform(Transform):
 
     @property
     def bijective(self) -> Any:
-        """Whether each output comes of one input alone."""
+        """Whether each output has exactly one input."""
         return all(part.bijective for part in self.parts)
 
     @property
     def sign(self) -> Any:
-        """1 where it rises, -1 where it falls."""
+        """The sign of the derivative: 1 or -1."""
         return math.prod(part.sign for part in self.parts)
 
     @property
     def inv(self) -> Transform:
-        """The ways back, the last one first."""
+        """The inverse transform: the inverses of the parts in reverse order."""
         if self._inverse_of is not None:
             return self._inverse_of
         new = ComposeTransform([part.inv for part in reversed(self.parts)])
@@ -115,7 +116,7 @@ class ComposeTransform(Transform):
         """Keep nothing: the parts do."""
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Tensor:
-        """Return log abs(det dy / dx) at `x`, which becomes `y`."""
+        """Return log abs(det dy / dx) for the input `x` and the output `y`."""
         where = "ComposeTransform.log_abs_det_jacobian"
         event_dim = self.domain.event_dim
         check_value(where, x, self.domain)
@@ -161,23 +162,25 @@ identity_transform = ComposeTransform([])
 
 
 class IndependentTransform(Transform):
-    """Another transform, with more of the last dimensions as one value.
+    """Applies a transform to arrays; more of the last dimensions form one value.
 
     Parameters
     ----------
     base_transform
-        The other transform.
+        The transform to apply.
     reinterpreted_batch_ndims
-        The number of additional dimensions, over which logarithms of slopes are summed.
+        The number of additional dimensions.  `log_abs_det_jacobian` is summed over
+        them.
     cache_size
-        1 to keep the last input and output, 0 to keep nothing.
+        1 to keep the last input and output, so that the inverse is not computed again.
+        0 to keep nothing.
 
     Raises
     ------
     DTypeError
-        If the first is no transform, or the second no integer.
+        If `base_transform` is not a `Transform`, or if the number is not an integer.
     ArgumentError
-        If the second is negative, or `cache_size` not 0 or 1.
+        If `reinterpreted_batch_ndims` is negative, or if `cache_size` is not 0 or 1.
 
     Examples
     --------
@@ -205,7 +208,7 @@ class IndependentTransform(Transform):
             raise ArgumentError(message)
 
     def with_cache(self, cache_size: int = 1) -> Transform:
-        """Return the same transform with another size of its cache."""
+        """Return a copy of the transform with another cache size."""
         size = self._checked_size(cache_size)
         if size == self._cache_size:
             return self
@@ -214,24 +217,24 @@ class IndependentTransform(Transform):
 
     @property
     def domain(self) -> Any:
-        """The constraint of its arguments."""
+        """The constraint of the inputs."""
         ndims = self.reinterpreted_batch_ndims
         return constraints.independent(self.base_transform.domain, ndims)
 
     @property
     def codomain(self) -> Any:
-        """The constraint of its results."""
+        """The constraint of the outputs."""
         ndims = self.reinterpreted_batch_ndims
         return constraints.independent(self.base_transform.codomain, ndims)
 
     @property
     def bijective(self) -> Any:
-        """Whether each output comes of one input alone."""
+        """Whether each output has exactly one input."""
         return self.base_transform.bijective
 
     @property
     def sign(self) -> Any:
-        """1 where it rises, -1 where it falls."""
+        """The sign of the derivative: 1 or -1."""
         return self.base_transform.sign
 
     def _call(self, x: Any) -> Any:

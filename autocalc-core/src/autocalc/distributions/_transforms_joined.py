@@ -47,7 +47,7 @@ class _Joined(Transform):
 
     @property
     def bijective(self) -> Any:
-        """Whether each output comes of one input alone."""
+        """Whether each output has exactly one input."""
         return all(t.bijective for t in self.transforms)
 
     def _parts(self, x: Any) -> Any:
@@ -113,26 +113,27 @@ class _Joined(Transform):
 
 
 class CatTransform(_Joined):
-    """Transforms of parts along a dimension, joined as `cat` does.
+    """Applies different transforms to the parts of a tensor along a dimension.
 
     Parameters
     ----------
     tseq
-        A transform for each part.
+        A sequence of transforms, one for each part.
     dim
-        The dimension along which the tensors are joined.
+        The dimension along which the parts are concatenated.
     lengths
-        The lengths of the parts; 1 each if left out.
+        The lengths of the parts.  The default is 1 for each part.
     cache_size
-        1 to keep the last input and output, 0 to keep nothing.
+        1 to keep the last input and output, so that the inverse is not computed again.
+        0 to keep nothing.
 
     Raises
     ------
     DTypeError
-        If one is no transform.
+        If an element is not a `Transform`.
     ArgumentError
-        If `tseq` is empty, `lengths` does not go with it, or `cache_size` is not 0 or
-        1.
+        If `tseq` is empty, if `lengths` has another number of elements, or if
+        `cache_size` is not 0 or 1.
 
     Examples
     --------
@@ -155,7 +156,7 @@ class CatTransform(_Joined):
 
     @property
     def length(self) -> int:
-        """How long the tensor is along the dimension."""
+        """The size of the tensor along the dimension."""
         return sum(self.lengths)
 
     @property
@@ -164,18 +165,18 @@ class CatTransform(_Joined):
 
     @property
     def event_dim(self) -> int:
-        """How many of the last dimensions are one value."""
+        """The number of last dimensions that form one value."""
         return max(t.event_dim for t in self.transforms)
 
     @property
     def domain(self) -> Any:
-        """The constraint of its arguments."""
+        """The constraint of the inputs."""
         each = [t.domain for t in self.transforms]
         return constraints.cat(each, self.dim, self.lengths)
 
     @property
     def codomain(self) -> Any:
-        """The constraint of its results."""
+        """The constraint of the outputs."""
         each = [t.codomain for t in self.transforms]
         return constraints.cat(each, self.dim, self.lengths)
 
@@ -197,21 +198,22 @@ class CatTransform(_Joined):
 
 
 class StackTransform(_Joined):
-    """Transforms of slices along a dimension, joined as `stack` does.
+    """Applies different transforms to the slices of a tensor along a dimension.
 
     Parameters
     ----------
     tseq
-        A transform for each slice.
+        A sequence of transforms, one for each slice.
     dim
-        The dimension along which the tensors are joined.
+        The dimension along which the slices are stacked.
     cache_size
-        1 to keep the last input and output, 0 to keep nothing.
+        1 to keep the last input and output, so that the inverse is not computed again.
+        0 to keep nothing.
 
     Raises
     ------
     DTypeError
-        If one is no transform.
+        If an element is not a `Transform`.
     ArgumentError
         If `tseq` is empty, or `cache_size` is not 0 or 1.
 
@@ -232,12 +234,12 @@ class StackTransform(_Joined):
 
     @property
     def domain(self) -> Any:
-        """The constraint of its arguments."""
+        """The constraint of the inputs."""
         return constraints.stack([t.domain for t in self.transforms], self.dim)
 
     @property
     def codomain(self) -> Any:
-        """The constraint of its results."""
+        """The constraint of the outputs."""
         return constraints.stack([t.codomain for t in self.transforms], self.dim)
 
     def _parts(self, x: Any) -> Any:

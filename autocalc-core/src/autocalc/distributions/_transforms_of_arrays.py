@@ -26,22 +26,23 @@ _MATRICES = constraints.independent(constraints.real, 2)
 
 
 class ReshapeTransform(Transform):
-    """Values of another shape.
+    """Changes the shape of each value.
 
     Parameters
     ----------
     in_shape
         The shape of an input value.
     out_shape
-        The shape of an output value, of as many elements.
+        The shape of an output value.  It has the same number of elements as `in_shape`.
     cache_size
-        1 to keep the last input and output, 0 to keep nothing.
+        1 to keep the last input and output, so that the inverse is not computed again.
+        0 to keep nothing.
 
     Raises
     ------
     ArgumentError
-        If the shapes differ in the number of elements, or one is negative, or
-        `cache_size` is not 0 or 1.
+        If the two shapes have different numbers of elements, if a size is negative, or
+        if `cache_size` is not 0 or 1.
 
     Examples
     --------
@@ -68,12 +69,12 @@ class ReshapeTransform(Transform):
 
     @property
     def domain(self) -> Any:
-        """The constraint of its arguments."""
+        """The constraint of the inputs."""
         return constraints.independent(constraints.real, len(self.in_shape))
 
     @property
     def codomain(self) -> Any:
-        """The constraint of its results."""
+        """The constraint of the outputs."""
         return constraints.independent(constraints.real, len(self.out_shape))
 
     def _call(self, x: Any) -> Any:
@@ -118,12 +119,13 @@ def _exchanged(
 
 
 class SoftmaxTransform(Plain):
-    """y = exp(x) / sum exp(x); the way back gives log y.
+    """Softmax: y = exp(x) / sum(exp(x)); the inverse computes x = log(y).
 
     Parameters
     ----------
     cache_size
-        1 to keep the last input and output, 0 to keep nothing.
+        1 to keep the last input and output, so that the inverse is not computed again.
+        0 to keep nothing.
 
     Raises
     ------
@@ -148,15 +150,16 @@ class SoftmaxTransform(Plain):
 
 
 class StickBreakingTransform(Plain):
-    """Maps K numbers to K + 1 probabilities, each a share of the remainder.
+    """Maps K real numbers to K + 1 probabilities.
 
-    The k-th of them takes the share sigmoid(x_k - log(K + 1 - k)), so that 0 stands for
-    equal probabilities.
+    The k-th probability is the share sigmoid(x_k - log(K + 1 - k)) of what the previous
+    probabilities have left.  With x = 0, all probabilities are equal.
 
     Parameters
     ----------
     cache_size
-        1 to keep the last input and output, 0 to keep nothing.
+        1 to keep the last input and output, so that the inverse is not computed again.
+        0 to keep nothing.
 
     Raises
     ------
@@ -208,12 +211,16 @@ def _log_rest(x: Any) -> Any:
 
 
 class LowerCholeskyTransform(Plain):
-    """Lower triangular matrices with the exponentials of the diagonal.
+    """Maps matrices to Cholesky factors: lower triangular, with a positive diagonal.
+
+    It sets the elements above the diagonal to 0 and replaces the diagonal by its
+    exponential.
 
     Parameters
     ----------
     cache_size
-        1 to keep the last input and output, 0 to keep nothing.
+        1 to keep the last input and output, so that the inverse is not computed again.
+        0 to keep nothing.
 
     Raises
     ------
@@ -239,12 +246,15 @@ class LowerCholeskyTransform(Plain):
 
 
 class PositiveDefiniteTransform(Plain):
-    """L L^T, with L from `LowerCholeskyTransform`.
+    """Maps matrices to positive definite matrices L L^T.
+
+    `LowerCholeskyTransform` computes L.
 
     Parameters
     ----------
     cache_size
-        1 to keep the last input and output, 0 to keep nothing.
+        1 to keep the last input and output, so that the inverse is not computed again.
+        0 to keep nothing.
 
     Raises
     ------
@@ -271,16 +281,19 @@ class PositiveDefiniteTransform(Plain):
 
 
 class CorrCholeskyTransform(Plain):
-    """Vectors of D (D - 1) / 2 numbers as Cholesky factors of D x D correlations.
+    """Maps vectors of D (D - 1) / 2 numbers to Cholesky factors of correlations.
 
-    They fill the part below the diagonal row by row.  tanh(x)^2 is the share that an
-    element's square takes of what the row's elements before it have left of 1; the
-    diagonal takes the rest.
+    The results are D x D matrices.
+
+    The numbers fill the part below the diagonal, row by row.  The square of each
+    element is the share tanh(x)^2 of what the earlier elements of its row have left of
+    1.  The square of the diagonal element is the rest.
 
     Parameters
     ----------
     cache_size
-        1 to keep the last input and output, 0 to keep nothing.
+        1 to keep the last input and output, so that the inverse is not computed again.
+        0 to keep nothing.
 
     Raises
     ------

@@ -21,12 +21,13 @@ from autocalc.errors import ArgumentError, DTypeError
 
 
 class ExpTransform(Plain):
-    """y = exp(x).
+    """Exponential: y = exp(x).
 
     Parameters
     ----------
     cache_size
-        1 to keep the last input and output, 0 to keep nothing.
+        1 to keep the last input and output, so that the inverse is not computed again.
+        0 to keep nothing.
 
     Raises
     ------
@@ -55,12 +56,13 @@ class ExpTransform(Plain):
 
 
 class SigmoidTransform(Plain):
-    """y = 1 / (1 + exp(-x)), kept off 0 and 1.
+    """Sigmoid: y = 1 / (1 + exp(-x)), limited to numbers that are neither 0 nor 1.
 
     Parameters
     ----------
     cache_size
-        1 to keep the last input and output, 0 to keep nothing.
+        1 to keep the last input and output, so that the inverse is not computed again.
+        0 to keep nothing.
 
     Raises
     ------
@@ -100,12 +102,13 @@ def _off_the_ends(share: Any) -> Any:
 
 
 class SoftplusTransform(Plain):
-    """y = log(1 + exp(x)).
+    """Softplus: y = log(1 + exp(x)).
 
     Parameters
     ----------
     cache_size
-        1 to keep the last input and output, 0 to keep nothing.
+        1 to keep the last input and output, so that the inverse is not computed again.
+        0 to keep nothing.
 
     Raises
     ------
@@ -134,12 +137,13 @@ class SoftplusTransform(Plain):
 
 
 class TanhTransform(Plain):
-    """y = tanh(x).
+    """Hyperbolic tangent: y = tanh(x).
 
     Parameters
     ----------
     cache_size
-        1 to keep the last input and output, 0 to keep nothing.
+        1 to keep the last input and output, so that the inverse is not computed again.
+        0 to keep nothing.
 
     Raises
     ------
@@ -168,12 +172,15 @@ class TanhTransform(Plain):
 
 
 class AbsTransform(Plain):
-    """y = abs(x); the inverse gives the positive one of two inputs.
+    """Absolute value: y = abs(x).
+
+    The inverse returns y, the positive one of the two possible inputs.
 
     Parameters
     ----------
     cache_size
-        1 to keep the last input and output, 0 to keep nothing.
+        1 to keep the last input and output, so that the inverse is not computed again.
+        0 to keep nothing.
 
     Raises
     ------
@@ -197,21 +204,22 @@ class AbsTransform(Plain):
 
 
 class PowerTransform(Transform):
-    """y = x^exponent of positive numbers.
+    """Power: y = x^exponent, for positive x.
 
     Parameters
     ----------
     exponent
-        A tensor or a number, not 0.
+        The exponent: a tensor or a number; not 0.
     cache_size
-        1 to keep the last input and output, 0 to keep nothing.
+        1 to keep the last input and output, so that the inverse is not computed again.
+        0 to keep nothing.
 
     Raises
     ------
     DTypeError
-        If `exponent` is neither.
+        If `exponent` is neither a tensor nor a number.
     ArgumentError
-        If `exponent` is 0, or `cache_size` not 0 or 1.
+        If `exponent` is 0, or if `cache_size` is not 0 or 1.
 
     Examples
     --------
@@ -231,7 +239,7 @@ class PowerTransform(Transform):
 
     @property
     def sign(self) -> Any:
-        """1 where it rises, -1 where it falls."""
+        """The sign of the derivative: 1 or -1."""
         return self.exponent.sign()
 
     def _call(self, x: Any) -> Any:
@@ -267,25 +275,26 @@ def _check_not_zero(where: str, name: str, value: Any) -> None:
 
 
 class AffineTransform(Transform):
-    """y = loc + scale x.
+    """Affine function: y = loc + scale x.
 
     Parameters
     ----------
     loc
-        A tensor or a number.
+        The shift: a tensor or a number.
     scale
-        A tensor or a number, not 0.
+        The factor: a tensor or a number; not 0.
     event_dim
-        The number of last dimensions that are one value.
+        The number of last dimensions that form one value.
     cache_size
-        1 to keep the last input and output, 0 to keep nothing.
+        1 to keep the last input and output, so that the inverse is not computed again.
+        0 to keep nothing.
 
     Raises
     ------
     DTypeError
-        If `loc` or `scale` is neither.
+        If `loc` or `scale` is neither a tensor nor a number.
     ArgumentError
-        If `scale` is 0, `event_dim` negative, or `cache_size` not 0 or 1.
+        If `scale` is 0, if `event_dim` is negative, or if `cache_size` is not 0 or 1.
 
     Examples
     --------
@@ -312,24 +321,24 @@ class AffineTransform(Transform):
 
     @property
     def event_dim(self) -> int:
-        """How many of the last dimensions are one value."""
+        """The number of last dimensions that form one value."""
         return self._event_dim
 
     @property
     def domain(self) -> Any:
-        """The constraint of its arguments."""
+        """The constraint of the inputs."""
         ndims = self._event_dim
         real = constraints.real
         return constraints.independent(real, ndims) if ndims else real
 
     @property
     def codomain(self) -> Any:
-        """The constraint of its results."""
+        """The constraint of the outputs."""
         return self.domain
 
     @property
     def sign(self) -> Any:
-        """1 where it rises, -1 where it falls."""
+        """The sign of the derivative: 1 or -1."""
         scale = self.scale
         return scale.sign() if isinstance(scale, Tensor) else math.copysign(1, scale)
 
@@ -370,19 +379,20 @@ class AffineTransform(Transform):
 
 
 class CumulativeDistributionTransform(Transform):
-    """y = F(x), the probability of less than x.
+    """The cumulative distribution function of a distribution: y = F(x).
 
     Parameters
     ----------
     distribution
-        The distribution, with `cdf` and `icdf`.
+        The distribution.  It has `cdf` and `icdf`.
     cache_size
-        1 to keep the last input and output, 0 to keep nothing.
+        1 to keep the last input and output, so that the inverse is not computed again.
+        0 to keep nothing.
 
     Raises
     ------
     DTypeError
-        If it is no distribution.
+        If `distribution` is not a distribution.
     ArgumentError
         If `cache_size` is not 0 or 1.
 
@@ -409,7 +419,7 @@ class CumulativeDistributionTransform(Transform):
 
     @property
     def domain(self) -> Any:
-        """The values of the distribution."""
+        """The support of the distribution."""
         return self.distribution.support
 
     def _call(self, x: Any) -> Any:

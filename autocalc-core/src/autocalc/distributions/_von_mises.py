@@ -21,23 +21,25 @@ _FLAT = 1e8
 
 
 class VonMises(Distribution):
-    """Von Mises's distribution of angles: exp(c cos(x - loc)) / (2 pi I_0(c)).
+    """Von Mises distribution of angles: density exp(c cos(x - loc)) / (2 pi I_0(c)).
 
-    Draws are between -pi and pi.
+    I_0 is a modified Bessel function.  Samples are angles from -pi to pi, in radians.
 
     Parameters
     ----------
     loc
-        The mean angle, a tensor or a number; shapes broadcast.
+        The mean angle in radians.  A tensor or a number; all parameters broadcast.
     concentration
-        c, above 0: how near angles are to it.
+        The concentration c; above 0.  The larger it is, the closer the angles are to
+        `loc`.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ArgumentError
-        If a parameter is outside its constraint.
+        If a parameter violates its constraint.
 
     Examples
     --------
@@ -62,21 +64,21 @@ class VonMises(Distribution):
 
     @property
     def mean(self) -> Tensor:
-        """The mean angle."""
+        """The mean angle in radians."""
         return self.loc
 
     @property
     def mode(self) -> Tensor:
-        """The most probable angle."""
+        """The most probable angle in radians."""
         return self.loc
 
     @property
     def variance(self) -> Tensor:
-        """The circular variance: 1 less the mean of cos(x - loc)."""
+        """The circular variance: 1 minus the mean of cos(x - loc)."""
         return 1 - i1e(self.concentration) / i0e(self.concentration)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """Return samples of shape ``[*sample_shape, *batch_shape]``."""
+        """Return samples of shape ``(*sample_shape, *batch_shape)``."""
         with no_grad():
             shape = self._extended_shape(sample_shape)
             c = self.concentration.double().expand(shape)

@@ -54,29 +54,35 @@ def _halves_below(a: Tensor, size: int) -> Tensor:
 
 
 class Wishart(ByCovariance, ExponentialFamily):
-    """The distribution of sums of x x^T over `df` normal x with covariance V = L L^T.
+    """Wishart distribution: the sum of x x^T over `df` normal vectors x.
 
-    The density is proportional to det(X)^((df - K - 1) / 2) exp(-tr(V^-1 X) / 2).
+    The vectors have the mean 0 and the covariance V.
+
+    The density is proportional to det(X)^((df - K - 1) / 2) exp(-tr(V^-1 X) / 2), where
+    V = L L^T.  Give exactly one of the three matrices.
 
     Parameters
     ----------
     df
-        The degrees of freedom, above K - 1; a tensor or a number; shapes broadcast.
+        The degrees of freedom; above K - 1.  A tensor or a number; all parameters
+        broadcast.
     covariance_matrix
-        V, [..., K, K]; or
+        The covariance matrix V, of shape (..., K, K).
     precision_matrix
-        its inverse; or
+        The inverse of V, of shape (..., K, K).
     scale_tril
-        L, lower triangular.  One of the three is given.
+        The lower triangular Cholesky factor L of V, of shape (..., K, K).
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ShapeError
-        If the shapes do not fit.
+        If the shapes do not match.
     ArgumentError
-        If a parameter is outside its constraint, or not one of the three is given.
+        If a parameter violates its constraint, or if not exactly one of the three
+        matrices is given.
 
     Examples
     --------
@@ -133,7 +139,7 @@ class Wishart(ByCovariance, ExponentialFamily):
 
     @property
     def mode(self) -> Tensor:
-        """The most probable value; NaN where `df` is not above K + 1."""
+        """The most probable value; NaN if `df` is not greater than K + 1."""
         factor = self.df - self._size - 1
         factor = choose(factor > 0, factor, full_like(factor, math.nan))
         result: Tensor = factor[..., None, None] * self.covariance_matrix
@@ -149,7 +155,7 @@ class Wishart(ByCovariance, ExponentialFamily):
         return result
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return samples that are differentiable in the parameters."""
+        """Return samples through which gradients flow to the parameters."""
         drawn = self._drawn(sample_shape)
         for _ in range(_TRIES):
             right = self.support.check(drawn)
@@ -192,7 +198,7 @@ class Wishart(ByCovariance, ExponentialFamily):
         return result
 
     def entropy(self) -> Tensor:
-        """Return the entropy, in nats."""
+        """Return the entropy in nats."""
         df, size = self.df, self._size
         scale = (size + 1) * (0.5 * size * math.log(2) + self.half_log_det())
         slope = 0.5 * (df - size - 1) * multivariate_digamma(df / 2, size)

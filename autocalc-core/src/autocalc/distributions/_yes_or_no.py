@@ -92,21 +92,23 @@ class _YesOrNo(Distribution):
 
 
 class Bernoulli(_YesOrNo, ExponentialFamily):
-    """1 with probability p, else 0.
+    """Bernoulli distribution: 1 with probability p, otherwise 0.
 
     Parameters
     ----------
     probs
-        p, a tensor or a number; or else
+        The probability p; a tensor or a number.  Give either `probs` or `logits`.
     logits
-        log(p / (1 - p)).
+        The log-odds log(p / (1 - p)); a tensor or a number.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ArgumentError
-        If a parameter is outside its constraint, or not one of the two is given.
+        If a parameter violates its constraint, or if not exactly one of the two
+        parameters is given.
 
     Examples
     --------
@@ -125,7 +127,7 @@ class Bernoulli(_YesOrNo, ExponentialFamily):
 
     @property
     def mode(self) -> Tensor:
-        """The more probable value; NaN where both are."""
+        """The more probable value; NaN if both are equally probable."""
         p = self.probs
         return (p > 0.5).to(p.dtype) + 0 / (p != 0.5).to(p.dtype)
 
@@ -136,7 +138,7 @@ class Bernoulli(_YesOrNo, ExponentialFamily):
         return result
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """Return values drawn, ``[*sample_shape, *batch_shape]``."""
+        """Return samples of shape ``(*sample_shape, *batch_shape)``."""
         shape = self._extended_shape(sample_shape)
         return draws.bernoulli(self.probs.detach().expand(shape))
 
@@ -146,7 +148,7 @@ class Bernoulli(_YesOrNo, ExponentialFamily):
         return self._log_of(value, 1 - value)
 
     def entropy(self) -> Tensor:
-        """Return the entropy, in nats."""
+        """Return the entropy in nats."""
         return self._entropy_of_one()
 
     @property
@@ -159,26 +161,29 @@ class Bernoulli(_YesOrNo, ExponentialFamily):
     _mean_carrier_measure = 0
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
-        """Return 0 and 1 along the first dimension."""
+        """Return the values 0 and 1 along the first dimension."""
         return enumerated(self, 2, expand, self._given.dtype)
 
 
 class Geometric(_YesOrNo):
-    """The failures before the first success: p (1 - p)^k.
+    """Geometric distribution: probability p (1 - p)^k of k failures before a success.
 
     Parameters
     ----------
     probs
-        p, above 0, a tensor or a number; or else
+        The probability p of a success; above 0.  A tensor or a number.  Give either
+        `probs` or `logits`.
     logits
-        log(p / (1 - p)).
+        The log-odds log(p / (1 - p)); a tensor or a number.
     validate_args
-        True to check parameters and values.
+        True to check the parameters here, and the values passed to methods.  None means
+        the default of `Distribution.set_default_validate_args`.
 
     Raises
     ------
     ArgumentError
-        If a parameter is outside its constraint, or not one of the two is given.
+        If a parameter violates its constraint, or if not exactly one of the two
+        parameters is given.
 
     Examples
     --------
@@ -203,7 +208,7 @@ class Geometric(_YesOrNo):
 
     @property
     def mode(self) -> Tensor:
-        """The most probable value, 0."""
+        """The most probable value: 0."""
         return self.probs * 0
 
     @property
@@ -213,7 +218,7 @@ class Geometric(_YesOrNo):
         return result
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """Return values drawn, ``[*sample_shape, *batch_shape]``."""
+        """Return samples of shape ``(*sample_shape, *batch_shape)``."""
         p = self.probs.detach()
         u = 1 - rand(self._extended_shape(sample_shape), dtype=p.dtype)
         return (u.log() / (-p).log1p()).floor()
@@ -224,5 +229,5 @@ class Geometric(_YesOrNo):
         return self._log_of(ones_like(value), value)
 
     def entropy(self) -> Tensor:
-        """Return the entropy, in nats."""
+        """Return the entropy in nats."""
         return self._entropy_of_one() / self.probs

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Which transform leads from all numbers to what a constraint asks for.
+"""Registries of transforms from all real numbers to the values of a constraint.
 
-`biject_to` gives transforms that can be inverted and whose slopes are known, as
-samplers need them; `transform_to` any that reaches all values, as optimizers need them.
+The transforms of `biject_to` are bijective, and their derivatives are known; use them
+for sampling methods.  The transforms of `transform_to` only reach all values of the
+constraint; use them to train parameters.
 
 Examples
 --------
@@ -30,7 +31,7 @@ Factory: TypeAlias = Callable[[Any], transforms.Transform]
 
 
 class ConstraintRegistry:
-    """A registry of constraints and the factories of their transforms.
+    """A registry that maps constraints to functions that make transforms.
 
     Examples
     --------
@@ -48,14 +49,15 @@ class ConstraintRegistry:
         self._registry: dict[type, Factory] = {}
 
     def register(self, constraint: Any, factory: Any = None) -> Any:
-        """Let `factory` make the transforms of a class of constraints.
+        """Register a function that makes the transforms of a class of constraints.
 
         Parameters
         ----------
         constraint
-            The class, or a constraint of it.
+            The class, or an instance of it.
         factory
-            A function of a constraint of the class; without it a decorator is returned.
+            A function that takes a constraint of the class and returns a transform.  If
+            it is missing, a decorator is returned.
 
         Returns
         -------
@@ -64,7 +66,8 @@ class ConstraintRegistry:
         Raises
         ------
         DTypeError
-            If `constraint` is neither, or `factory` no function.
+            If `constraint` is neither a class of constraints nor a constraint, or if
+            `factory` is not a function.
 
         Examples
         --------

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Constraints of the parameters and values of distributions.
+"""Constraints of the parameters and of the values of distributions.
 
-Each has ``check(value)``, which returns whether each element fits, or each vector or
-matrix, depending on `event_dim`.
+Each constraint has a method ``check(value)``.  It returns for each value whether it
+satisfies the constraint.  `event_dim` is the number of last dimensions that form one
+value: 0 for numbers, 1 for vectors, 2 for matrices.
 
 Examples
 --------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The Kullback-Leibler divergence between two distributions."""
+"""The Kullback-Leibler divergence of two distributions."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _REGISTERED: dict[tuple[type, type], Callable[[Any, Any], Any]] = {}
 def register_kl(
     type_p: Any, type_q: Any
 ) -> Callable[[Callable[[Any, Any], Any]], Callable[[Any, Any], Any]]:
-    """Let the decorated function be `kl_divergence` of two classes.
+    """Register the decorated function as the `kl_divergence` of two classes.
 
     Parameters
     ----------
     type_p, type_q
-        The classes, of distributions or a program's own; a pair of their subclasses
-        counts, if it has no function itself.
+        Two classes of distributions.  The function is also used for their subclasses,
+        unless there is another function for these.
 
     Raises
     ------
     DTypeError
-        If one is no class.
+        If an argument is not a class.
 
     Examples
     --------
@@ -55,19 +55,21 @@ def register_kl(
 
 
 def kl_divergence(p: Any, q: Any) -> Any:
-    """Return the sum or integral of p log(p / q), for each of the batch.
+    """Return the Kullback-Leibler divergence: the sum or integral of p log(p / q).
+
+    The result has the shape of the batch.
 
     Parameters
     ----------
     p, q
-        The two distributions to compare.
+        The two distributions.
 
     Raises
     ------
     DTypeError
-        If one is no distribution.
+        If an argument is not a distribution.
     ArgumentError
-        If there is no formula for the two classes.
+        If there is no formula for the classes of the two distributions.
 
     Examples
     --------

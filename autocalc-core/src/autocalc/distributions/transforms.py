@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Functions that can be inverted, with which distributions are made of others.
+"""Invertible functions, from which new distributions are made.
 
-Each is called as a function.  ``inv`` is the inverse, ``log_abs_det_jacobian(x, y)``
-the logarithm of the absolute determinant of the derivative.
+A transform is called like a function.  ``inv`` is the inverse transform.
+``log_abs_det_jacobian(x, y)`` is the logarithm of the absolute value of the determinant
+of the derivative.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What distributions that others write are made of, by PyTorch's names."""
+"""Tools for writing distributions, under PyTorch's names."""
 
 from __future__ import annotations
 
@@ -28,12 +28,17 @@ euler_constant = 0.57721566490153286060
 
 
 def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
-    """Return numbers and tensors as tensors of one shape.
+    """Convert numbers and tensors to tensors of one common shape.
+
+    Parameters
+    ----------
+    *values
+        Numbers and tensors whose shapes can be broadcast.
 
     Raises
     ------
     DTypeError
-        If a value is neither.
+        If a value is neither a number nor a tensor.
 
     Examples
     --------
@@ -62,7 +67,12 @@ def _sum_rightmost(value: Tensor, dim: int) -> Tensor:
 
 
 def clamp_probs(probs: Tensor) -> Tensor:
-    """Return probabilities that are neither 0 nor 1, by the dtype's `eps`.
+    """Clamp probabilities to [eps, 1 - eps]; eps is the machine epsilon.
+
+    Parameters
+    ----------
+    probs
+        A floating-point tensor of probabilities.
 
     Examples
     --------
@@ -75,7 +85,15 @@ def clamp_probs(probs: Tensor) -> Tensor:
 
 
 def logits_to_probs(logits: Tensor, is_binary: bool = False) -> Tensor:
-    """Return the probabilities of logits: of one event each, or of the last dimension.
+    """Return the probabilities that belong to logits.
+
+    Parameters
+    ----------
+    logits
+        A floating-point tensor.
+    is_binary
+        True to apply the sigmoid to each element, False to apply the softmax to the
+        last dimension.
 
     Examples
     --------
@@ -87,7 +105,14 @@ def logits_to_probs(logits: Tensor, is_binary: bool = False) -> Tensor:
 
 
 def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
-    """Return logits whose probabilities are `probs`, clamped.
+    """Return the logits that belong to probabilities, which are clamped first.
+
+    Parameters
+    ----------
+    probs
+        A floating-point tensor of probabilities.
+    is_binary
+        True to return log(p / (1 - p)), False to return log(p).
 
     Examples
     --------
@@ -100,7 +125,15 @@ def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
 
 
 def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
-    """Return lower triangular matrices of the last dimension, row by row.
+    """Return lower triangular matrices whose elements are given as vectors, row by row.
+
+    Parameters
+    ----------
+    vec
+        A tensor of shape (..., n), where n is the number of elements of a triangle.
+    diag
+        The last diagonal that is filled: 0 for the main diagonal, -1 for the one below
+        it.
 
     Examples
     --------
@@ -119,7 +152,15 @@ def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
 
 
 def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:
-    """Return the elements of lower triangular matrices, row by row.
+    """Return the elements of lower triangular matrices as vectors, row by row.
+
+    Parameters
+    ----------
+    mat
+        A tensor of shape (..., K, K).
+    diag
+        The last diagonal that is read: 0 for the main diagonal, -1 for the one below
+        it.
 
     Examples
     --------
@@ -134,7 +175,7 @@ def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:
 
 
 class lazy_property:
-    """Decorates a method whose result is computed once and stored as an attribute.
+    """Decorator for a method whose result is computed once and then stored.
 
     Examples
     --------
