@@ -72,7 +72,7 @@ def _drop_output() -> None:
 )
 @click.version_option(__version__, prog_name="autocalc")
 def cli() -> None:
-    """Train neural networks on CPUs, and see which kernels do it.
+    """Train neural networks on CPUs, and see which kernels run.
 
     \b
     Examples:
@@ -82,11 +82,11 @@ def cli() -> None:
       autocalc predict mnist.safetensors --index 7
       autocalc train charlm --save text.safetensors
       autocalc generate text.safetensors --prompt "The "
-      autocalc doctor                 whether this machine is used well
-      autocalc kernels                what is installed, chosen and refused
-      autocalc bench kernels          what the kernels are worth here
-      autocalc tune                   let measured times choose the kernels
-      autocalc profile train.py       what takes the time of a training step
+      autocalc doctor                 check that this machine is used well
+      autocalc kernels                list installed, chosen and refused kernels
+      autocalc bench kernels          measure the speed of the kernels
+      autocalc tune                   choose kernels by measured times
+      autocalc profile train.py       show what takes time in training steps
       autocalc new-kernel-package fast --c
     """
 

@@ -51,7 +51,7 @@ class StepCost:
 
 @click.group("bench", cls=Commands)
 def bench_command() -> None:
-    """Measure what kernels and training cost on this machine.
+    """Measure the time of kernels and of training steps on this machine.
 
     \b
     Examples:
@@ -69,7 +69,7 @@ bench_command.add_command(bench_distributed_command)
 bench_command.add_command(bench_scaling_command)
 
 
-@bench_command.command("lm", short_help="Steps of transformers.")
+@bench_command.command("lm", short_help="Time training steps of transformers.")
 @size_options
 @choice_option("optimizer", OPTIMIZERS, "How parameters follow gradients.")
 @click.option(
@@ -77,14 +77,14 @@ bench_command.add_command(bench_scaling_command)
     type=click.IntRange(1),
     default=10,
     show_default=True,
-    help="Steps to time, after three others.",
+    help="The number of timed steps, after three warm-up steps.",
 )
 @click.option(
     "--sweep",
     is_flag=True,
-    help="Every combination of 32, 128, 256 characters; 4, 8 heads; 2, 6, 12 blocks.",
+    help="Combine 32, 128, 256 characters, 4, 8 heads and 2, 6, 12 blocks.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @machine_options
 @click.pass_context
 def lm_command(
@@ -97,10 +97,10 @@ def lm_command(
     choices: str | None,
     **sizes: Any,
 ) -> None:
-    """Time training steps of transformers on the text that CPython ships.
+    """Time training steps of transformers on a text that is part of CPython.
 
-    A step is the whole of it: batch, forward, backward, clipping, AdamW.  Times are
-    medians; another program that runs at the same time shows in them.
+    A step includes everything: the batch, forward, backward, clipping and AdamW.  Times
+    are medians.  Other programs that run at the same time make them longer.
 
     \b
     Examples:

@@ -37,16 +37,18 @@ NETWORKS = {1: 50e-6, 10: 20e-6, 100: 2e-6}
 HOSTS = (2, 4, 8, 16, 32, 64)
 
 
-@click.command("distributed", short_help="Ranks: messages, overlap, efficiency.")
+@click.command(
+    "distributed", short_help="Measure messages, overlap and efficiency of ranks."
+)
 @size_options
 @click.option(
     "--steps",
     type=click.IntRange(1),
     default=10,
     show_default=True,
-    help="Steps to time, after two others.",
+    help="The number of timed steps, after two warm-up steps.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @machine_options
 @click.pass_context
 def bench_distributed_command(
@@ -60,8 +62,8 @@ def bench_distributed_command(
 ) -> None:
     """Measure all-reduce and a step of a transformer on the ranks that mpirun started.
 
-    Each rank takes --batch-size stretches.  The forecast for other networks follows
-    from the time of a step here and from the bytes that it sends.
+    Each rank processes --batch-size windows of text.  Times on other networks are
+    predicted from the time of a step here and from the number of bytes that it sends.
 
     \b
     Examples:

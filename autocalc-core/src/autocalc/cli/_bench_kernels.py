@@ -39,39 +39,41 @@ class Comparison:
     ratio: float | None
 
 
-@click.command("kernels", short_help="Every kernel's best set against the next best.")
+@click.command(
+    "kernels", short_help="Compare the fastest kernel set with the next one."
+)
 @click.argument("names", metavar="[KERNEL]...", nargs=-1)
 @click.option(
     "--kernels",
     "chosen",
     metavar="SET",
-    help="The kernel set or family to measure.  [default: each call's best]",
+    help="The kernel set or family to measure.  [default: the best one for each call]",
 )
 @click.option(
     "--against",
     metavar="SET",
-    help="What to compare with.  [default: the next best of another family]",
+    help="The set to compare with.  [default: the next best one of another family]",
 )
 @click.option(
     "--dtype",
     type=click.Choice(["float32", "bfloat16", "float16"]),
     default="float32",
     show_default=True,
-    help="The floating-point operands.",
+    help="The dtype of the floating-point operands.",
 )
 @click.option(
     "--seconds",
     type=Number(0.01),
     default=0.3,
     show_default=True,
-    help="Time for each row.",
+    help="The time for each row of the table.",
 )
 @click.option(
     "--threads",
     type=click.IntRange(1),
-    help="Threads to compute on.  [default: the usable cores]",
+    help="The number of threads.  [default: the number of usable cores]",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_context
 def bench_kernels_command(
     ctx: click.Context,
@@ -84,12 +86,13 @@ def bench_kernels_command(
     threads: int | None,
     as_json: bool,
 ) -> None:
-    """Time the kernels of a set on operands as models have them, against another set.
+    """Compare the speed of two kernel sets on typical operands of models.
 
-    Both take turns, so that what else the machine does slows both; times are medians.
-    GFLOP/s count floating-point operations, where products lead; GB/s the bytes that
-    must be moved.  Without KERNEL, all rows run; calls that the set does not take are
-    left out and counted.
+    The two sets run in turn, so that other programs slow both of them.  Times are
+    medians.  GFLOP/s is the rate of floating-point operations, for kernels that mostly
+    compute.  GB/s is the rate of bytes, for kernels that mostly move data.  Without
+    KERNEL, all kernels are measured.  Calls that a set does not support are skipped and
+    counted.
 
     \b
     Examples:

@@ -50,28 +50,30 @@ class Counts(click.types.StringParamType):
         return tuple(sorted(counts))
 
 
-@click.command("scaling", short_help="What more threads are worth.")
+@click.command("scaling", short_help="Measure the speed-up by more threads.")
 @click.argument("names", metavar="[KERNEL]...", nargs=-1)
 @click.option(
     "--threads",
     type=Counts(),
-    help="Numbers of threads to measure, as 1,2,4.  [default: 1, 2, 4 ... cores]",
+    help="Numbers of threads to measure: 1,2,4.  [default: 1, 2, 4 ... cores]",
 )
 @click.option(
     "--predict",
     type=Counts(),
     default=(8, 16, 64),
-    help="Numbers of threads to predict; '' for none.  [default: 8,16,64]",
+    help="The numbers of threads to predict; '' for none.  [default: 8,16,64]",
 )
 @click.option(
     "--seconds",
     type=Number(0.01),
     default=1.0,
     show_default=True,
-    help="Time for each step and kernel.",
+    help="The time for each step and kernel.",
 )
-@click.option("--plot", type=FILE, help="Draw the speed-ups: .png, .svg or .pdf.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+@click.option(
+    "--plot", type=FILE, help="Draw the speed-ups into a .png, .svg or .pdf file."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def bench_scaling_command(
     names: tuple[str, ...],
     threads: tuple[int, ...] | None,
@@ -82,10 +84,11 @@ def bench_scaling_command(
 ) -> None:
     """Time training steps and kernels with several numbers of threads.
 
-    Each gets its time, speed-up and efficiency, and the serial share by Amdahl's law.
-    For more threads than this machine has cores, times are predicted from the critical
-    path: the longest part of everything that threads share, and all that they do not.
-    Without KERNEL, some training steps run, and the largest case of some kernels.
+    The table has the time, the speed-up, the efficiency, and the serial share by
+    Amdahl's law.  For more threads than this machine has cores, times are predicted
+    from the critical path: the longest part of all work that threads share, plus all
+    work that they do not share.  Without KERNEL, some training steps and the largest
+    cases of some kernels are measured.
 
     \b
     Examples:

@@ -27,13 +27,13 @@ _MACHINE = (
     click.option(
         "--threads",
         type=click.IntRange(1),
-        help="Threads to compute on.  [default: the usable cores]",
+        help="The number of threads.  [default: the number of usable cores]",
     ),
     click.option(
         "--kernels",
         "choices",
         metavar="SETS",
-        help="Kernel sets or families to prefer, best first: simd,blas.  "
+        help="The kernel sets or families to prefer, best first: simd,blas.  "
         "[default: by rank]",
     ),
 )
@@ -43,7 +43,7 @@ locked_option = click.option(
     "--locked",
     metavar="FILE",
     type=FILE,
-    help="Run the kernels of a lock or of a checkpoint, or refuse.",
+    help="Run exactly the kernels of a lock or of a checkpoint, or fail.",
 )
 
 
@@ -60,7 +60,7 @@ compile_option = click.option(
     "compiled",
     default=True,
     show_default=True,
-    help="Record a step once and replay it: the same losses in less time.",
+    help="Compile the training step: the losses are the same, and a step is faster.",
 )
 
 

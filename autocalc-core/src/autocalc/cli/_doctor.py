@@ -21,22 +21,22 @@ _COLORS = {"ok": "green", "note": "cyan", "warning": "yellow", "error": "red"}
     "--model",
     "factory",
     metavar="FILE:FACTORY",
-    help="Check a model instead: the function returns (model, inputs[, loss]).",
+    help="Check a model instead: FACTORY() returns (model, inputs[, loss]).",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("--quiet", "-q", is_flag=True, help="Print warnings and errors only.")
 @click.pass_context
 def doctor_command(
     ctx: click.Context, factory: str | None, as_json: bool, quiet: bool
 ) -> None:
-    """Find out whether this machine is used well, and what to do if not.
+    """Check whether this machine is used well, and say what to do if it is not.
 
-    Looked at are the CPU, cores and threads, memory, kernel packages, OpenMP and BLAS
-    libraries, the floating-point state, and the speed of a matrix product: a few
-    seconds.  With --model, one step of a model is run and checked: parameters without
-    gradients, graphs that are not needed, copies, dead units.
+    The command checks the CPU, cores and threads, memory, kernel packages, OpenMP and
+    BLAS libraries, the floating-point state, and the speed of a matrix product.  It
+    takes a few seconds.  With --model, it runs one step of a model and looks for
+    parameters without gradients, unnecessary graphs, copies and dead units.
 
-    Exit codes: 0 nothing to complain about, 3 warnings, 4 errors: results are wrong.
+    Exit codes: 0 if all is well, 3 for warnings, 4 for errors that make results wrong.
 
     \b
     Examples:

@@ -25,14 +25,14 @@ _OPERAND = re.compile(r"(?P<shape>\d+(x\d+)*|scalar)(:(?P<dtype>\w+))?")
 @click.argument("kernel")
 @click.argument("operands", nargs=-1)
 def explain_command(kernel: str, operands: tuple[str, ...]) -> None:
-    """Explain which kernel set runs KERNEL on OPERANDS, and what would change it.
+    """Explain which kernel set runs KERNEL on OPERANDS, and how to choose another.
 
-    KERNEL may be a function, too, such as nn.functional.gelu: it runs once, and each
-    kernel that it calls is explained.
+    KERNEL can also be a function such as nn.functional.gelu.  It is called once, and
+    each kernel that it calls is explained.
 
-    An operand is a shape such as 256x784, with a dtype if it is not float32
-    (256:int64); "scalar" has no dimensions and "-" is left out.  Without operands, a
-    call of usual size is explained.
+    An operand is a shape such as 256x784.  A dtype other than float32 follows a colon:
+    256:int64.  "scalar" is an operand without dimensions, and "-" omits an optional
+    operand.  Without operands, a call of usual size is explained.
 
     \b
     Examples:

@@ -19,7 +19,7 @@ from autocalc.models import stream
     "--prompt",
     "-p",
     default="\n",
-    help="What the text begins with.  [default: a line break]",
+    help="The beginning of the text.  [default: a line break]",
 )
 @click.option(
     "--count",
@@ -27,29 +27,29 @@ from autocalc.models import stream
     type=click.IntRange(0),
     default=500,
     show_default=True,
-    help="Characters to write.",
+    help="The number of characters to write.",
 )
 @click.option(
     "--temperature",
     type=Number(0),
     default=0.8,
     show_default=True,
-    help="Above 1 bolder, below 1 safer, 0: always the most likely.",
+    help="Above 1: more random; below 1: less random; 0: not random.",
 )
 @click.option(
     "--top-k",
     type=click.IntRange(1),
-    help="Sample from the K most likely only.  [default: all]",
+    help="Draw only from the K most probable characters.  [default: all]",
 )
 @click.option(
     "--top-p",
     type=Number(0, 1, min_open=True),
-    help="Of the fewest that hold this probability.  [default: all]",
+    help="Draw only from the most probable ones with this total share.  [default: all]",
 )
 @click.option(
     "--seed",
     type=Seed(),
-    help="Equal seeds give equal texts.  [default: another text each time]",
+    help="The seed; the same seed gives the same text.  [default: random]",
 )
 @machine_options
 @click.pass_context
@@ -68,7 +68,7 @@ def generate_command(
 ) -> None:
     """Generate text with a trained model, character by character.
 
-    FILE is what `autocalc train charlm --save` wrote.
+    FILE is a checkpoint that `autocalc train charlm --save` wrote.
 
     \b
     Examples:

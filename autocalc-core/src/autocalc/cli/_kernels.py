@@ -18,26 +18,28 @@ from autocalc.cli._kernel_spec import as_text, spec_of
 
 
 @click.command("kernels")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
-@click.option("--verbose", "-v", is_flag=True, help="Print tracebacks of refusals.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.option(
+    "--verbose", "-v", is_flag=True, help="Print the traceback of each refusal."
+)
 @click.option(
     "--forget",
     metavar="SET",
-    help="Drop what the self-test of SET found, so that it is tested once more.",
+    help="Delete the self-test result of SET, so that it is tested again.",
 )
 @click.option(
     "--spec",
     "kernel",
     metavar="KERNEL",
-    help="Print signature, formula, error budget and samples of a kernel.",
+    help="Print the signature, formula, error budget and samples of a kernel.",
 )
 def kernels_command(
     as_json: bool, verbose: bool, forget: str | None, kernel: str | None
 ) -> None:
     """Show which kernels are installed, chosen and refused, and why.
 
-    A kernel set that is not AutoCalc's own is tested in a process of its own before it
-    runs on a machine for the first time.
+    A kernel set of another author is tested in a separate process before its first use
+    on a machine.
 
     \b
     Examples:

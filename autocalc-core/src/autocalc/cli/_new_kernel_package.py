@@ -50,25 +50,27 @@ _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?")
 @click.command("new-kernel-package")
 @click.argument("name")
 @click.option(
-    "--python", "kind", flag_value="python", help="Kernels in NumPy.  [default]"
+    "--python", "kind", flag_value="python", help="Write kernels in NumPy.  [default]"
 )
-@click.option("--numba", "kind", flag_value="numba", help="Kernels compiled by Numba.")
-@click.option("--c", "kind", flag_value="c", help="Kernels in C, built by CMake.")
+@click.option(
+    "--numba", "kind", flag_value="numba", help="Write kernels that Numba compiles."
+)
+@click.option("--c", "kind", flag_value="c", help="Write kernels in C, built by CMake.")
 @click.option(
     "--folder",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="The folder to make.  [default: autocalc-kernels-NAME]",
+    help="The folder to create.  [default: autocalc-kernels-NAME]",
 )
 def new_kernel_package_command(
     name: str, kind: str | None, folder: Path | None
 ) -> None:
-    """Write a kernel package of your own to begin with.
+    """Create a kernel package of your own as a starting point.
 
-    It has two kernels that work, a test that proves them by the conformance kit, and a
-    README with the commands to install, prove and measure them.  NAME is the name of
-    the kernel set; the package is called autocalc-kernels-NAME.  A folder that exists
-    is never written to.
+    The package has two working kernels, a test that checks them with the conformance
+    kit, and a README with the commands to install, test and measure them.  NAME is the
+    name of the kernel set; the name of the package is autocalc-kernels-NAME.  An
+    existing folder is never changed.
 
     \b
     Examples:

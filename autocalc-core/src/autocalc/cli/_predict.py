@@ -44,17 +44,17 @@ class Picture(NamedTuple):
     "indices",
     type=click.IntRange(0),
     multiple=True,
-    help="The number of a test image; may be given several times.",
+    help="The index of a test image.  The option can be repeated.",
 )
 @click.option(
     "--data",
     "folder",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="The data set's folder.  [default: AUTOCALC_DATA_DIR]",
+    help="The folder of the data set.  [default: AUTOCALC_DATA_DIR]",
 )
-@click.option("--download", is_flag=True, help="Get missing files from the Internet.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+@click.option("--download", is_flag=True, help="Download missing files.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def predict_command(
     file: Path,
     images: tuple[Path, ...],
@@ -63,11 +63,12 @@ def predict_command(
     download: bool,
     as_json: bool,
 ) -> None:
-    """Show what a trained model sees in pictures.
+    """Classify images with a trained model.
 
-    FILE is what `autocalc train --save` wrote.  An IMAGE is a picture file: .npy and
-    .pgm of the model's size, or .png, .jpg and others of any size where Pillow is
-    installed.  Without one, images are taken from the test set.
+    FILE is a checkpoint that `autocalc train --save` wrote.  An IMAGE is a .npy or .pgm
+    file with the size that the model expects.  If Pillow is installed, it can also be a
+    .png, .jpg or other file of any size.  Without IMAGE, images of the test set are
+    classified.
 
     \b
     Examples:

@@ -28,7 +28,7 @@ profile_option = click.option(
     metavar="[FILE.html]",
     is_flag=False,
     flag_value=_PRINTED,
-    help=f"Print what took the time of {_STEPS} steps, or write it as a page.",
+    help=f"Print what took time in {_STEPS} steps, or write it as an HTML page.",
 )
 
 
@@ -43,34 +43,46 @@ profile_option = click.option(
     "groups",
     type=click.Choice(["kernel", "operator", "module"]),
     multiple=True,
-    help="What rows are; may be given several times.  [default: kernel]",
+    help="The rows of the table.  The option can be repeated.  [default: kernel]",
 )
 @click.option(
     "--limit",
     type=click.IntRange(1),
     default=20,
     show_default=True,
-    help="Rows of a table.",
+    help="The largest number of rows of a table.",
 )
 @click.option(
-    "--steps", type=click.IntRange(1), help="Record so many steps.  [default: all]"
+    "--steps",
+    type=click.IntRange(1),
+    help="The number of recorded steps.  [default: all]",
 )
 @click.option(
     "--warmup",
     type=click.IntRange(0),
     default=1,
     show_default=True,
-    help="Steps at the beginning that do not count.",
-)
-@click.option("--html", metavar="FILE", type=FILE, help="Write a page with everything.")
-@click.option(
-    "--trace", metavar="FILE", type=FILE, help="Write all calls, for Perfetto (.json)."
+    help="The number of steps at the beginning that are not recorded.",
 )
 @click.option(
-    "--roofline", metavar="FILE", type=FILE, help="Draw the roofline (.svg, .png)."
+    "--html", metavar="FILE", type=FILE, help="Write an HTML page with all results."
 )
 @click.option(
-    "--peaks", is_flag=True, help="Measure what this machine can do first, some 5 s."
+    "--trace",
+    metavar="FILE",
+    type=FILE,
+    help="Write all calls into a .json file for Perfetto.",
+)
+@click.option(
+    "--roofline",
+    metavar="FILE",
+    type=FILE,
+    help="Draw the roofline into a .svg or .png file.",
+)
+@click.option(
+    "--peaks",
+    is_flag=True,
+    help="First measure the peak speeds of this machine, in about 5 s.",
 )
 @machine_options
 @click.pass_context
@@ -90,11 +102,11 @@ def profile_command(
     threads: int | None,
     choices: str | None,
 ) -> None:
-    """Run SCRIPT with its arguments, and tell what took the time.
+    """Run SCRIPT with its arguments, and show what took time.
 
-    Options come before SCRIPT; what follows it is the script's.  A step ends where the
-    script calls ac.profiler.step(), else with each step of an optimizer.  Printed are
-    tables and what would help most.
+    Options must come before SCRIPT; arguments after it are passed to the script.  A
+    step ends when the script calls ac.profiler.step().  If it never does, each step of
+    an optimizer ends a step.  The command prints tables and the most useful advice.
 
     \b
     Examples:

@@ -20,16 +20,15 @@ from autocalc.cli._run_options import PLACE
     "target",
     metavar="FILE",
     type=FILE,
-    help="The page.  [default: report.html in the folder; of a .jsonl file, its name "
-    "with .html]",
+    help="The page.  [default: report.html in the folder, or NAME.html for NAME.jsonl]",
 )
 def report_command(run: Path, target: Path | None) -> None:
-    """Make one HTML page of a training that was logged.
+    """Make an HTML page of a logged training.
 
-    RUN is the folder or the .jsonl file of `autocalc train ... --log`.  The page has
-    the curves, the kernels that ran, the settings and the machine; a profile and the
-    health of gradients where they are in the folder.  It is one file that needs no
-    network, and can be made while the training runs.
+    RUN is the folder or the .jsonl file of `autocalc train ... --log`.  The page shows
+    the curves, the kernels that ran, the settings and the machine.  If the folder has a
+    profile or records of gradients, it shows them, too.  The page is one file and needs
+    no network.  It can be made during the training.
 
     \b
     Examples:

@@ -56,14 +56,14 @@ def run_options(moment: str, best: str) -> Callable[[Command], Command]:
             "target",
             metavar="FILE",
             type=FILE,
-            help=f"Save after each {moment}.  [default: the file of --resume]",
+            help=f"Save a checkpoint each {moment}.  [default: the file of --resume]",
         ),
         click.option(
             "--save-best",
             "best",
             metavar="FILE",
             type=FILE,
-            help=f"Save whenever the model is the best so far: {best}.",
+            help=f"Save a checkpoint whenever the model is the best so far: {best}.",
         ),
         click.option(
             "--patience",
@@ -76,14 +76,14 @@ def run_options(moment: str, best: str) -> Callable[[Command], Command]:
             "saved",
             metavar="FILE",
             type=FILE,
-            help="Go on with a training that was saved.",
+            help="Continue the training of a checkpoint.",
         ),
         click.option(
             "--finetune",
             "weights",
             metavar="FILE",
             type=FILE,
-            help="Begin a new training with the model that was saved.",
+            help="Start a new training with the model of a checkpoint.",
         ),
         click.option(
             "--log",
@@ -101,15 +101,15 @@ def run_options(moment: str, best: str) -> Callable[[Command], Command]:
             help="Draw curves (.png, .svg, .pdf); - draws them in the terminal.",
         ),
         click.option(
-            "--force", is_flag=True, help="Overwrite files and logs without asking."
+            "--force", is_flag=True, help="Overwrite files and logs without a question."
         ),
         click.option(
             "--json",
             "as_json",
             is_flag=True,
-            help="Print the result as JSON; all else goes to standard error.",
+            help="Print the result as JSON; write all else to standard error.",
         ),
-        click.option("--quiet", "-q", is_flag=True, help="Print the result only."),
+        click.option("--quiet", "-q", is_flag=True, help="Print only the result."),
     )
 
     def add(command: Command) -> Command:

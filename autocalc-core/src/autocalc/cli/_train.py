@@ -24,8 +24,8 @@ class Things(Commands):
 def train_command() -> None:
     """Train a model and report how good it is.
 
-    Ctrl-C and SIGTERM stop after the running step and save; --resume goes on there,
-    bit for bit as if nothing had happened.
+    Ctrl-C and SIGTERM stop the training after the current step and save a checkpoint.
+    --resume continues from it; the results are bit for bit the same as without a stop.
 
     \b
     Examples:
@@ -33,7 +33,7 @@ def train_command() -> None:
       autocalc train mnist --epochs 3 --data ~/data --save mnist.safetensors
       autocalc train digits --log run --save-best best.safetensors --patience 3
       autocalc train charlm --text shakespeare.txt --save model.safetensors
-      autocalc train mnist --help     every option
+      autocalc train mnist --help     show all options
     """
 
 

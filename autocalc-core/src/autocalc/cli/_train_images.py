@@ -84,22 +84,26 @@ def _with_default(param: click.Parameter, data: str) -> click.Parameter:
     type=click.Choice(list(MODELS)),
     default="mlp",
     show_default=True,
-    help="What to train.",
+    help="The model to train.",
 )
 @click.option(
     "--data",
     "folder",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="The data set's folder.  [default: AUTOCALC_DATA_DIR]",
+    help="The folder of the data set.  [default: AUTOCALC_DATA_DIR]",
 )
-@click.option("--download", is_flag=True, help="Get missing files from the Internet.")
-@click.option("--epochs", type=click.IntRange(1), help="Passes over the data.")
-@click.option("--batch-size", type=click.IntRange(1), help="Images in a step.")
+@click.option("--download", is_flag=True, help="Download missing files.")
+@click.option(
+    "--epochs", type=click.IntRange(1), help="The number of passes over the data."
+)
+@click.option(
+    "--batch-size", type=click.IntRange(1), help="The number of images in a step."
+)
 @click.option(
     "--optimizer",
     type=click.Choice(list(OPTIMIZERS)),
-    help="How parameters follow gradients.  [default: sgd; of vit adamw]",
+    help="The optimizer.  [default: adamw for vit, otherwise sgd]",
 )
 @click.option("--lr", type=Number(0), help="The highest learning rate.")
 @click.option(
@@ -107,38 +111,38 @@ def _with_default(param: click.Parameter, data: str) -> click.Parameter:
     type=click.Choice(SCHEDULES),
     default="cosine",
     show_default=True,
-    help="How the rate falls to 0 over all epochs.",
+    help="The curve of the learning rate from its maximum to 0.",
 )
 @click.option(
     "--momentum",
     type=Number(0, 1, max_open=True),
-    help="Momentum of SGD, beta1 of AdamW.",
+    help="The momentum of SGD, or beta1 of AdamW.",
 )
 @click.option(
     "--augment",
     is_flag=True,
-    help="Shift training images by a few pixels; flip clothing left to right.",
+    help="Shift training images by a few pixels; also flip images of clothes.",
 )
 @click.option(
     "--precision",
     type=click.Choice(PRECISIONS),
     default="float32",
     show_default=True,
-    help="Of products; bf16 is faster where the CPU has AVX512-BF16.",
+    help="The precision of matrix products; bf16 is faster on CPUs with AVX512-BF16.",
 )
 @click.option(
     "--seed",
     type=Seed(),
     default=0,
     show_default=True,
-    help="Equal seeds give equal results.",
+    help="The seed of the random numbers; the same seed gives the same results.",
 )
 @click.option(
     "--workers",
     type=click.IntRange(0),
     default=0,
     show_default=True,
-    help="Threads that make batches ahead of time.",
+    help="The number of threads that prepare batches.",
 )
 @machine_options
 @locked_option

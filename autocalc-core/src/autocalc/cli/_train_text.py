@@ -66,7 +66,7 @@ def size_options(command: Command) -> Command:
     return click.option(
         "--d-ff",
         type=click.IntRange(1),
-        help="Features within the feed-forward part.  [default: 4 d-model]",
+        help="Hidden features of the feed-forward part.  [default: 4 d-model]",
     )(command)
 
 
@@ -85,13 +85,13 @@ def choice_option(
     return number_option(name, click.Choice(list(choices)), text)
 
 
-@click.command("charlm", short_help="A model that writes; reports its loss.")
+@click.command("charlm", short_help="Train a language model on characters.")
 @click.option(
     "--text",
     "source",
     metavar="FILE",
     type=FILE,
-    help="What to learn, UTF-8.  [default: the help texts inside CPython]",
+    help="The text to learn, in UTF-8.  [default: the help texts of CPython]",
 )
 @choice_option("model", MODELS, "What to train.")
 @number_option("steps", click.IntRange(1), "Batches to train on.")
@@ -112,14 +112,14 @@ def choice_option(
     type=click.IntRange(1),
     default=50,
     show_default=True,
-    help="Steps between two lines.",
+    help="The number of steps between two printed lines.",
 )
 @click.option(
     "--sample-every",
     type=click.IntRange(0),
     default=0,
     show_default=True,
-    help="Steps between two samples of what the model writes; 0: none.",
+    help="The number of steps between two samples of generated text; 0 for none.",
 )
 @choice_option(
     "precision",
@@ -146,11 +146,11 @@ def text_command(
     profile: str | None,
     **settings: Any,
 ) -> None:
-    """Train a transformer or an LSTM to tell the next character of a text.
+    """Train a transformer or an LSTM to predict the next character of a text.
 
-    Nine tenths of the text are trained on; the loss over the rest (in nats for each
-    character) says how good the model is.  The same in Python: `ac.models.TextTraining`
-    with a `TextConfig` of the same names.
+    The first nine tenths of the text are used for training.  The model is evaluated by
+    its loss over the rest, in nats per character.  In Python, use
+    `ac.models.TextTraining`; `TextConfig` has fields with the names of these options.
 
     \b
     Examples:
@@ -163,8 +163,8 @@ def text_command(
       autocalc generate model.safetensors --prompt "To be"
       mpirun -n 4 autocalc train charlm --save model.safetensors
 
-    Started several times by mpirun, all train together: --batch-size counts the
-    stretches of all ranks, and one of them prints and writes files.
+    If mpirun starts several processes, they train one model together.  --batch-size is
+    the number of windows of all processes, and one process prints and writes files.
     """
     with ranks():
         options = of_first(take_options(settings, writes=is_first()))

@@ -28,14 +28,14 @@ from autocalc.cli._words import Number
     type=Number(0.01),
     default=0.5,
     show_default=True,
-    help="Time for each call.",
+    help="The time for each call.",
 )
 @click.option(
     "--threads",
     type=click.IntRange(1),
-    help="Threads that the record is for.  [default: the usable cores]",
+    help="The number of threads.  [default: the number of usable cores]",
 )
-@click.option("--forget", is_flag=True, help="Delete the record instead.")
+@click.option("--forget", is_flag=True, help="Delete the stored times instead.")
 @click.pass_context
 def tune_command(
     ctx: click.Context,
@@ -45,21 +45,21 @@ def tune_command(
     threads: int | None,
     forget: bool,
 ) -> None:
-    """Time the installed kernel sets on this machine and let the times choose.
+    """Measure the installed kernel sets on this machine, and let the times choose.
 
-    Without a record the sets' ranks choose.  Kernels whose choice may depend on shapes
-    (products, convolutions, attention, recurrent layers) are timed wherever more than
-    one set takes the call.  The record goes into the user's cache folder.  It counts
-    for calls with dimensions at most twice as large or small, for this CPU, this number
-    of threads and the installed packages.  Nothing else ever measures.  Close other
-    programs first.
+    Without measured times, the ranks of the sets choose.  The command measures kernels
+    whose best set may depend on shapes: products, convolutions, attention and recurrent
+    layers.  It stores the times in the user's cache folder.  They are used for calls
+    whose dimensions differ by at most a factor of 2, on this CPU, with this number of
+    threads and the same installed packages.  No other command or function measures
+    kernels to choose them.  Close other programs first.
 
     \b
     Examples:
       autocalc tune
       autocalc tune gemm linear --seconds 2
-      autocalc explain gemm 256x784 784x1024     shows the times that chose
-      AUTOCALC_TUNE=off autocalc train mnist     ignores the record
+      autocalc explain gemm 256x784 784x1024     shows the times that decided
+      AUTOCALC_TUNE=off autocalc train mnist     ignores the stored times
       autocalc tune --forget
     """
     choose_machine(ctx, threads, None)
