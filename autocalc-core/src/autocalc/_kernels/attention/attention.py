@@ -46,9 +46,9 @@ attention = composite(
     "attention",
     "out lse? ; q k v mask? seed? offset? ; "
     "scale:float causal:none,upper_left,lower_right p:float",
-    "softmax(scale * q k^T) v over heads: q [B, S, H, D], k [B, T, G, D], v "
-    "[B, T, G, E]; lse [B, H, S]. mask: booleans that choose, or numbers that "
-    "are added; dropout of the weights with probability p.",
+    "softmax(scale * q k^T) v over heads: q [B, S, H, D], k [B, T, G, D], v [B, T, G, "
+    "E]; lse [B, H, S]. `mask` has booleans that select keys, or numbers that are "
+    "added to the scores. The weights get dropout with probability p.",
     key="shapes",
     flushes=("out",),
 )

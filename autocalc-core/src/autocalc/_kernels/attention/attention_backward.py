@@ -51,9 +51,9 @@ attention_backward = composite(
     "attention_backward",
     "dq? dk? dv? ; g q k v out lse? mask? seed? offset? ; "
     "scale:float causal:none,upper_left,lower_right p:float",
-    "The gradients of attention, its weights computed again: P = exp(scale * q k^T - "
-    "lse), or softmax where there is no lse or it is large; dS = P * (g v^T - "
-    "sum(g * out)); dq = scale * dS k, dk = scale * dS^T q, dv = P^T g.",
+    "The gradients of attention. The weights are computed again: P = exp(scale * q k^T "
+    "- lse), or by softmax if there is no lse or it is large; dS = P * (g v^T - sum(g "
+    "* out)); dq = scale * dS k, dk = scale * dS^T q, dv = P^T g.",
     key="shapes",
     flushes=("dq", "dk", "dv"),
 )

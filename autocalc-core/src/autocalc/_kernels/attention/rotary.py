@@ -25,9 +25,8 @@ from autocalc.errors import ShapeError
 rotary = composite(
     "rotary",
     "out ; x cos sin ; inverse:bool",
-    "x [B, S, H, D] in halves (l, r), turned at each place by its angles: "
-    "(l cos - r sin, r cos + l sin), or by their negatives; cos and sin "
-    "[S, D/2].",
+    "x [B, S, H, D] in halves (l, r), rotated at each position by its angles: (l cos - "
+    "r sin, r cos + l sin), or by the negative angles; cos and sin [S, D/2].",
     alias=(("out", "x"),),
     defaults=(False,),
 )

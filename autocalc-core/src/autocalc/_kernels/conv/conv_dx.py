@@ -59,8 +59,8 @@ from autocalc._kernels.work import size
 conv_dx = composite(
     "conv_dx",
     f"dx ; g weight bias? ; sizes:ints {GEOMETRY} accumulate:int",
-    "The gradient of conv for an x of [N, C, *sizes]: weight[o, c, i] * g[n, "
-    "o, t] summed where conv reads x; the transposed convolution of g, plus "
+    "The gradient of conv with respect to x [N, C, *sizes]: weight[o, c, i] * g[n, o, "
+    "t] is added where conv reads x. It is also the transposed convolution of g, plus "
     "bias[c].",
     key="shapes",
     layout="prefers channels-last",

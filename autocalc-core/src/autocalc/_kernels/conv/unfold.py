@@ -32,8 +32,8 @@ _WINDOWS = "kernel:ints stride:ints padding:ints dilation:ints"
 unfold = composite(
     "unfold",
     f"out ; x ; {_WINDOWS}",
-    "Windows of x [N, C, ...] as columns [N, C * taps, windows], both counted "
-    "row by row, zeros around x.",
+    "The windows of x [N, C, ...] as columns [N, C * taps, windows], both in row-major "
+    "order, with zeros around x.",
     key="shapes",
 )
 
@@ -106,8 +106,8 @@ unfold.benchmarks(
 fold = composite(
     "fold",
     f"out ; x ; sizes:ints {_WINDOWS}",
-    "The adjoint of unfold: columns x [N, C * taps, windows] added into zeros "
-    "[N, C, *sizes] where unfold reads them.",
+    "The adjoint of unfold: the columns x [N, C * taps, windows] are added into zeros "
+    "[N, C, *sizes] at the positions that unfold reads.",
     key="shapes",
 )
 

@@ -88,7 +88,7 @@ def _(k: Any, a: Array) -> Array:
 
 
 @elementwise(
-    "a * b, and 0 where the weight a is 0, of infinite b as well (NaN where b is).",
+    "a * b; 0 if the weight a is 0, also for infinite b (NaN if b is NaN).",
     lead="mul",
     benchmarks=mebi(floats, positive),
 )
@@ -128,7 +128,7 @@ def _pow_samples(make: Make) -> Iterator[Sample]:
 
 
 @elementwise(
-    "a ** b; of integers, 1 / a ** -b rounded to zero if b < 0.",
+    "a ** b; for integers with b < 0, 1 / a ** -b rounded to zero.",
     dtypes=NUMBERS,
     budget=ULP_4,
     flops=20,
@@ -144,7 +144,7 @@ def pow_(xp: Any, a: Array, b: Array) -> Array:
 
 
 @elementwise(
-    "1 where a is positive, -1 where it is negative, else 0 (NaN too).",
+    "1 if a is positive, -1 if it is negative, else 0 (also for NaN).",
     kind="standalone",
     dtypes=NUMBERS,
     budget=EXACT,

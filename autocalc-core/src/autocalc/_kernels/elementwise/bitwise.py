@@ -20,7 +20,7 @@ INTS = tuple(dtype for dtype in NUMBERS if dtype not in FLOATS)
 
 
 @elementwise(
-    "The bits that are set in both.",
+    "The bits that are set in both a and b.",
     kind="standalone",
     dtypes=BITS,
     budget=EXACT,
@@ -31,7 +31,7 @@ def bitwise_and(xp: Any, a: Array, b: Array) -> Array:
 
 
 @elementwise(
-    "The bits that are set in either.",
+    "The bits that are set in a or in b.",
     kind="standalone",
     dtypes=BITS,
     budget=EXACT,
@@ -42,7 +42,7 @@ def bitwise_or(xp: Any, a: Array, b: Array) -> Array:
 
 
 @elementwise(
-    "The bits that are set in one of the two.",
+    "The bits that are set in exactly one of a and b.",
     kind="standalone",
     dtypes=BITS,
     budget=EXACT,
@@ -53,7 +53,7 @@ def bitwise_xor(xp: Any, a: Array, b: Array) -> Array:
 
 
 @elementwise(
-    "The greatest common divisor, not negative; of 0 and 0 it is 0.",
+    "The greatest common divisor, which is not negative; for 0 and 0 it is 0.",
     kind="standalone",
     dtypes=INTS,
     budget=EXACT,
@@ -64,7 +64,8 @@ def gcd(xp: Any, a: Array, b: Array) -> Array:
 
 
 @elementwise(
-    "The least common multiple, not negative unless it is too large; 0 where one is 0.",
+    "The least common multiple. It is negative only if it overflows, and 0 if a or b "
+    "is 0.",
     kind="standalone",
     dtypes=INTS,
     budget=EXACT,
@@ -77,7 +78,7 @@ def lcm(xp: Any, a: Array, b: Array) -> Array:
 
 
 @elementwise(
-    "The other bits; of booleans, the other value.",
+    "All bits inverted; for booleans, the other value.",
     kind="standalone",
     dtypes=BITS,
     budget=EXACT,
@@ -100,7 +101,7 @@ INTEGERS = tuple(dtype for dtype in NUMBERS if dtype not in FLOATS)
 
 
 @elementwise(
-    "a * 2 ** b, less the bits that leave at the top; b is below the width.",
+    "a * 2 ** b without the bits that overflow; b is below the width.",
     kind="standalone",
     samples=_shifted,
     dtypes=INTEGERS,

@@ -49,7 +49,7 @@ _COMPARE = {
 
 
 @elementwise(
-    "Whether a and b compare as `op` says.",
+    "The comparison `op` of a and b.",
     "a b ; op:eq,ne,lt,le,gt,ge",
     dtypes=DTYPES,
     budget=EXACT,
@@ -97,7 +97,7 @@ def where(xp: Any, condition: Array, a: Array, b: Array) -> Array:
 
 
 @elementwise(
-    "The larger of a and b; NaN if either is.",
+    "The larger of a and b; NaN if either is NaN.",
     dtypes=DTYPES,
     budget=EXACT,
     benchmarks=mebi(floats, positive),
@@ -107,7 +107,7 @@ def maximum(xp: Any, a: Array, b: Array) -> Array:
 
 
 @elementwise(
-    "The smaller of a and b; NaN if either is.",
+    "The smaller of a and b; NaN if either is NaN.",
     dtypes=DTYPES,
     budget=EXACT,
     benchmarks=mebi(floats, positive),
@@ -117,7 +117,7 @@ def minimum(xp: Any, a: Array, b: Array) -> Array:
 
 
 @elementwise(
-    "The larger of a and b; of a number and NaN, the number.",
+    "The larger of a and b; if one is NaN, the other.",
     kind="standalone",
     dtypes=DTYPES,
     budget=EXACT,
@@ -128,7 +128,7 @@ def fmax(xp: Any, a: Array, b: Array) -> Array:
 
 
 @elementwise(
-    "The smaller of a and b; of a number and NaN, the number.",
+    "The smaller of a and b; if one is NaN, the other.",
     kind="standalone",
     dtypes=DTYPES,
     budget=EXACT,

@@ -33,7 +33,9 @@ def copy(xp: Any, a: Array) -> Array:
     return a
 
 
-fill = primitive("fill", "out ; value", "value everywhere.", free=True, dtypes=DTYPES)
+fill = primitive(
+    "fill", "out ; value", "Every element is value.", free=True, dtypes=DTYPES
+)
 
 
 @fill.rule

@@ -122,7 +122,7 @@ def _WITH_ROOT(
 
 
 @elementwise(
-    "log(e ** a + e ** b), the larger one taken out.",
+    "log(e ** a + e ** b), without overflow.",
     kind="standalone",
     budget=_WITH_ROOT,
     flops=30,
@@ -132,7 +132,7 @@ def logaddexp(xp: Any, a: Array, b: Array) -> Array:
 
 
 @elementwise(
-    "log2(2 ** a + 2 ** b), the larger one taken out.",
+    "log2(2 ** a + 2 ** b), without overflow.",
     kind="standalone",
     budget=_WITH_ROOT,
     flops=30,

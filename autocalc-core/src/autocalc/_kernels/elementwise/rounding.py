@@ -35,7 +35,7 @@ _ROUND = {"floor": "floor", "ceil": "ceil", "trunc": "trunc", "even": "rint"}
 
 
 @elementwise(
-    "An integer near a: below, above, towards zero, nearest (even of two).",
+    "a rounded to an integer: down, up, towards zero, or to the nearest (even of two).",
     "a ; mode:floor,ceil,trunc,even",
     budget=EXACT,
     rule=_round_rule,

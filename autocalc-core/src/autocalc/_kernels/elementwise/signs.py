@@ -24,7 +24,9 @@ from autocalc._kernels.samples import (
 from autocalc._kernels.spec import Array, DType, Meta, Sample
 
 
-@elementwise("The size of a with the sign of b.", kind="standalone", budget=EXACT)
+@elementwise(
+    "The absolute value of a with the sign of b.", kind="standalone", budget=EXACT
+)
 def copysign(xp: Any, a: Array, b: Array) -> Array:
     return xp.copysign(a, b)
 
@@ -47,7 +49,7 @@ def _signbit_rule(a: Meta) -> Meta:
 
 
 @elementwise(
-    "Whether a is negative; -0 is, too.",
+    "Whether a is negative; -0 counts as negative.",
     kind="standalone",
     budget=EXACT,
     rule=_signbit_rule,
@@ -115,7 +117,7 @@ def _neighbours(make: Make) -> Iterator[Sample]:
 
 # Of integers: numbers next to others in float64 have no oracle in a wider format.
 @elementwise(
-    "The bits of the float next to that of bits a, towards that of bits b.",
+    "The bits of the float next to the one with bits a, towards the one with bits b.",
     kind="standalone",
     dtypes=(INT32, INT64),
     budget=EXACT,

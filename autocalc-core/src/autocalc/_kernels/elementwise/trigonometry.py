@@ -153,7 +153,7 @@ def sinc(xp: Any, a: Array) -> Array:
 
 
 @elementwise(
-    "sqrt(a ** 2 + b ** 2), without overflow on the way.",
+    "sqrt(a ** 2 + b ** 2), without intermediate overflow.",
     kind="standalone",
     budget=ULP_4,
     flops=6,

@@ -28,7 +28,7 @@ from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 gather = primitive(
     "gather",
     "out ; a index ; axis:int",
-    "out[i][j] = a[index[i][j]][j] for axis 0, and so for the others.",
+    "out[i][j] = a[index[i][j]][j] for axis 0; other axes work in the same way.",
     dtypes=DTYPES,
 )
 
@@ -69,7 +69,8 @@ gather.benchmarks(
 scatter_add = primitive(
     "scatter_add",
     "out ; a index src ; axis:int",
-    "a, then out[index[i][j]][j] += src[i][j] for axis 0, in index order.",
+    "out starts as a; then out[index[i][j]][j] += src[i][j] for axis 0, in index "
+    "order.",
     alias=(("out", "a"),),
     dtypes=NUMBERS,
 )

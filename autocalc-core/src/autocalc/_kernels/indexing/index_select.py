@@ -91,7 +91,7 @@ index_select.benchmarks(
 index_add = composite(
     "index_add",
     "out ; a index src ; axis:int",
-    "a, then out[index[i]] += src[i] for axis 0, in index order.",
+    "out starts as a; then out[index[i]] += src[i] for axis 0, in index order.",
     alias=(("out", "a"),),
     dtypes=NUMBERS,
 )
@@ -142,7 +142,7 @@ index_add.benchmarks(
 index_copy = standalone(
     "index_copy",
     "out ; a index src ; axis:int",
-    "a, then out[index[i]] = src[i] for axis 0, the last one wins.",
+    "out starts as a; then out[index[i]] = src[i] for axis 0. The last value wins.",
     alias=(("out", "a"),),
     dtypes=DTYPES,
 )

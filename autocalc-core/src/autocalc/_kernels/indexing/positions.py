@@ -20,7 +20,7 @@ from autocalc.errors import ArgumentError, ShapeError
 positions = standalone(
     "positions",
     "out ; index* ; sizes:ints",
-    "Row-major positions of the indices in `sizes`; negative ones wrap once.",
+    "The row-major positions of the indices in `sizes`; negative indices wrap once.",
     dtypes=(INT64,),
 )
 
@@ -80,7 +80,7 @@ positions.benchmarks(
 true_places = standalone(
     "true_places",
     "out ; mask",
-    "The first places at which mask holds; where there are fewer, its size.",
+    "The indices of the first True elements of mask, filled up with its size.",
     free=True,
     dtypes=(INT64,),
 )
@@ -121,8 +121,8 @@ def _(make: Make) -> Iterator[Sample]:
 nonzero = standalone(
     "nonzero",
     "rows count ; mask ; size:int",
-    "The indices of the first places at which mask holds, a row for each, then zeros; "
-    "and at how many it holds.",
+    "The indices of the first True elements of mask, one row for each, then zeros; and "
+    "the number of True elements.",
     dtypes=(BOOL,),
 )
 

@@ -22,7 +22,8 @@ from autocalc._kernels.spec import Array, Attributes, Meta
 scatter = standalone(
     "scatter",
     "out ; a index src ; axis:int",
-    "a, then out[index[i][j]][j] = src[i][j] for axis 0, the last one wins.",
+    "out starts as a; then out[index[i][j]][j] = src[i][j] for axis 0. The last value "
+    "wins.",
     alias=(("out", "a"),),
     dtypes=DTYPES,
 )
@@ -59,7 +60,8 @@ scatter.benchmarks(
 scatter_mul = standalone(
     "scatter_mul",
     "out ; a index src ; axis:int",
-    "a, then out[index[i][j]][j] *= src[i][j] for axis 0, in index order.",
+    "out starts as a; then out[index[i][j]][j] *= src[i][j] for axis 0, in index "
+    "order.",
     alias=(("out", "a"),),
     dtypes=NUMBERS,
 )

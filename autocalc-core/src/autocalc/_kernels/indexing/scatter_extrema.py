@@ -32,7 +32,8 @@ def _rule(name: str, a: Meta, index: Meta, src: Meta, axis: int) -> Meta:
 scatter_amax = standalone(
     "scatter_amax",
     "out ; a index src ; axis:int",
-    "a, then out[index[i][j]][j] = max(out[index[i][j]][j], src[i][j]) for axis 0.",
+    "out starts as a; then out[index[i][j]][j] = max(out[index[i][j]][j], src[i][j]) "
+    "for axis 0.",
     alias=(("out", "a"),),
     dtypes=NUMBERS,
 )
@@ -58,7 +59,8 @@ scatter_amax.benchmarks(_CASE)
 scatter_amin = standalone(
     "scatter_amin",
     "out ; a index src ; axis:int",
-    "a, then out[index[i][j]][j] = min(out[index[i][j]][j], src[i][j]) for axis 0.",
+    "out starts as a; then out[index[i][j]][j] = min(out[index[i][j]][j], src[i][j]) "
+    "for axis 0.",
     alias=(("out", "a"),),
     dtypes=NUMBERS,
 )

@@ -19,7 +19,8 @@ from autocalc.errors import ShapeError
 searchsorted = standalone(
     "searchsorted",
     "out ; line values ; right:bool",
-    "How many of a rising line are less than each value; with `right`, or equal.",
+    "The number of elements of a sorted row that are less than each value; with "
+    "`right`, less or equal.",
     dtypes=DTYPES,
 )
 

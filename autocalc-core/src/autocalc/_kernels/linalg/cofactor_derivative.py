@@ -29,7 +29,8 @@ from autocalc.errors import ShapeError
 cofactor_derivative = standalone(
     "cofactor_derivative",
     "out ; a d",
-    "The derivative of the cofactors of a along d[0], along d[1] ..., a of any rank.",
+    "The derivative of the cofactors of a along d[0], along d[1] ...; a may have any "
+    "rank.",
 )
 
 

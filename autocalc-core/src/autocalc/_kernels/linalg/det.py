@@ -95,7 +95,7 @@ slogdet.benchmarks(Case("16x64x64", floats(16, 64, 64)))
 cofactor = standalone(
     "cofactor",
     "out ; a",
-    "det(a) inv(a)^T, the derivative of det, of singular matrices too.",
+    "det(a) inv(a)^T, the derivative of det. It is also defined for singular matrices.",
     says_why=True,  # of large matrices that are almost singular
 )
 

@@ -28,8 +28,9 @@ from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 lu = standalone(
     "lu",
     "lu pivots ; a",
-    "a = p l u in one matrix, l below the diagonal of u, its own diagonal 1; step i "
-    "exchanged row i for row pivots[i], counted from 1, of the largest element left.",
+    "a = p l u. l and u are in one matrix: l is below the diagonal of u, and its own "
+    "diagonal is 1. Step i exchanged row i with row pivots[i], counted from 1, which "
+    "had the largest remaining element.",
     key="shapes",
 )
 
@@ -90,7 +91,7 @@ lu.benchmarks(Case("16x64x64", floats(16, 64, 64)))
 row_order = standalone(
     "row_order",
     "out ; pivots ; rows:int",
-    "The order of `rows` rows after exchanges: step i exchanges row i for row "
+    "The order of `rows` rows after exchanges: step i exchanges row i with row "
     "pivots[..., i], counted from 1.",
     dtypes=(INT32,),
 )

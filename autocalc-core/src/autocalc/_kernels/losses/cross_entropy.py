@@ -30,8 +30,8 @@ cross_entropy = composite(
     "cross_entropy",
     "loss grad? ; logits target weight? ; reduction:none,mean,sum "
     "ignore_index:int label_smoothing:float",
-    "-sum(q * log_softmax(logits)) by row, q = weight * ((1 - s) * onehot + "
-    "s / C); grad is its derivative by logits.",
+    "-sum(q * log_softmax(logits)) for each row, q = weight * ((1 - s) * onehot + s / "
+    "C); grad is its derivative with respect to logits.",
     flushes=("grad",),
     defaults=("mean", -100, 0.0),
 )

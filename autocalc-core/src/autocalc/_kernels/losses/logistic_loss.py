@@ -32,7 +32,7 @@ def _samples(make: Make) -> Iterator[Sample]:
 
 
 @elementwise(
-    "yes * log(1 + exp(-a)) + no * log(1 + exp(a)); a share of 0 counts for nothing.",
+    "yes * log(1 + exp(-a)) + no * log(1 + exp(a)); a term with a factor of 0 is 0.",
     kind="composite",
     budget=None,
     flops=30,
@@ -65,7 +65,8 @@ def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> L
 
 
 @elementwise(
-    "no / (1 + exp(-a)) - yes / (1 + exp(a)): the derivative of logistic_loss by a.",
+    "no / (1 + exp(-a)) - yes / (1 + exp(a)): the derivative of logistic_loss with "
+    "respect to a.",
     kind="composite",
     budget=None,
     flops=20,

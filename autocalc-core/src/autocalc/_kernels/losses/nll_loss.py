@@ -27,8 +27,8 @@ from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 nll_loss = composite(
     "nll_loss",
     "loss slopes? ; log_p target ; reduction:none,mean,sum ignore_index:int",
-    "-log_p[i, target[i]], the mean of those whose label counts; slopes [N] are its "
-    "derivatives by these elements, 0 where the label does not count.",
+    "The mean of -log_p[i, target[i]] over the labels that count. slopes [N] are its "
+    "derivatives with respect to these elements, 0 for labels that do not count.",
     defaults=("mean", -100),
 )
 

@@ -36,8 +36,8 @@ gemm = primitive(
     "gemm",
     "out pre? ; a b bias? ; alpha:float beta:float "
     "activation:none,relu,gelu,gelu_tanh accumulate:int",
-    "out = activation(pre), pre = alpha * a @ b + bias, plus beta * out where "
-    "out is added into; batch dimensions broadcast.",
+    "out = activation(pre), pre = alpha * a @ b + bias, plus beta * out if out is "
+    "accumulated; batch dimensions broadcast.",
     key="shapes",
     layout="any",
     accumulates=("out",),

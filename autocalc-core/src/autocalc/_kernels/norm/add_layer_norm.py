@@ -31,7 +31,7 @@ Arrays = tuple[Array, Array, Array, Array]
 add_layer_norm = composite(
     "add_layer_norm",
     "x out mean? rstd? ; a b weight? bias? ; eps:float",
-    "x = a + b, and out, mean and rstd are those of layer_norm of x.",
+    "x = a + b; out, mean and rstd are the results of layer_norm of x.",
     alias=(("x", "a"), ("x", "b")),
     defaults=(1e-5,),
 )

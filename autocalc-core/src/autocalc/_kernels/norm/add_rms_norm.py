@@ -27,7 +27,7 @@ from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 add_rms_norm = composite(
     "add_rms_norm",
     "x out rstd? ; a b weight? ; eps:float",
-    "x = a + b, and out and rstd are those of rms_norm of x.",
+    "x = a + b; out and rstd are the results of rms_norm of x.",
     alias=(("x", "a"), ("x", "b")),
 )
 

@@ -46,8 +46,8 @@ from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 batch_norm = composite(
     "batch_norm",
     "out mean var ; x weight? bias? ; eps:float",
-    "Each channel of x [N, C, ...]: out = (x - mean) / sqrt(var + eps) * "
-    "weight + bias with its mean and its var = mean((x - mean)**2), 0 and 1 of none.",
+    "For each channel of x [N, C, ...]: out = (x - mean) / sqrt(var + eps) * weight + "
+    "bias with var = mean((x - mean)**2). Without elements, mean is 0 and var is 1.",
     key="shapes",
     layout="like",
     alias=(("out", "x"),),

@@ -52,8 +52,8 @@ from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 batch_norm_activation = composite(
     "batch_norm_activation",
     f"out mean var ; x weight? bias? other? ; eps:float {ATTRIBUTES}",
-    "Each channel of x [N, C, ...]: out = f((x - mean) / sqrt(var + eps) * weight + "
-    "bias + other) with its mean and its var = mean((x - mean)**2), f the activation.",
+    "For each channel of x [N, C, ...]: out = f((x - mean) / sqrt(var + eps) * weight "
+    "+ bias + other) with var = mean((x - mean)**2), where f is the activation.",
     key="shapes",
     layout="like",
     alias=(("out", "x"), ("out", "other")),
@@ -142,9 +142,9 @@ batch_norm_activation_backward = composite(
     "batch_norm_activation_backward",
     "dx? dweight? dbias? dother? ; g x out? other? mean var weight? bias? ; "
     f"eps:float {ATTRIBUTES} accumulate:int",
-    "dother = g times the slope of the activation, from out or, of hardswish and "
-    "silu, from x, weight, bias and other; dx, dweight and dbias are those of "
-    "batch_norm_backward from it.",
+    "`dother` = g times the derivative of the activation. It is computed from out, or "
+    "for hardswish and silu from x, weight, bias and other. dx, dweight and dbias are "
+    "the results of batch_norm_backward for `dother`.",
     key="shapes",
     layout="like",
     accumulates=("dweight", "dbias"),

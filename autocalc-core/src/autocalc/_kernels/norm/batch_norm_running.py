@@ -28,8 +28,8 @@ from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 batch_norm_running = composite(
     "batch_norm_running",
     f"out ; x mean var weight? bias? other? ; eps:float {ATTRIBUTES}",
-    "Each channel of x [N, C, ...]: f((x - mean) / sqrt(var + eps) * weight + bias + "
-    "other) of the mean and the variance given, f the activation.",
+    "For each channel of x [N, C, ...]: f((x - mean) / sqrt(var + eps) * weight + bias "
+    "+ other) with the given mean and var, where f is the activation.",
     key="shapes",
     layout="like",
     alias=(("out", "x"), ("out", "other")),

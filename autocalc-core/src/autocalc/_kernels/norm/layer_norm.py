@@ -24,8 +24,8 @@ from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 layer_norm = composite(
     "layer_norm",
     "out mean? rstd? ; x weight? bias? ; eps:float",
-    "out = (x - mean) * rstd * weight + bias, rstd = 1 / sqrt(mean((x - "
-    "mean)**2) + eps) over the last axis, which mean and rstd lack.",
+    "out = (x - mean) * rstd * weight + bias, rstd = 1 / sqrt(mean((x - mean)**2) + "
+    "eps) over the last axis; mean and rstd do not have this axis.",
     alias=(("out", "x"),),
     halves=rows.OF_HALVES,
     defaults=(1e-5,),

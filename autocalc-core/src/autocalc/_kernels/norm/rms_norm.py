@@ -28,8 +28,8 @@ from autocalc._kernels.spec import Array, Attributes, Meta
 rms_norm = primitive(
     "rms_norm",
     "out rstd? ; x weight? ; eps:float",
-    "out = x * rstd * weight, rstd = 1 / sqrt(mean(x**2) + eps) over the last axis "
-    "(rstd keeps it as 1).",
+    "out = x * rstd * weight, rstd = 1 / sqrt(mean(x**2) + eps) over the last axis, "
+    "which has size 1 in rstd.",
     alias=(("out", "x"),),
     halves=rows.OF_HALVES,
 )

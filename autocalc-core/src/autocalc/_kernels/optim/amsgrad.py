@@ -26,7 +26,7 @@ amsgrad = composite(
     "params* exp_avg* exp_avg_sq* max_exp_avg_sq* ; grads* lr step ; "
     "beta1:float beta2:float eps:float weight_decay:float decoupled:bool "
     "maximize:bool",
-    "adamw, whose p goes by the root of the largest v so far.",
+    "adamw, with the largest v so far in the update of p.",
     layout="like",
     writes=("params", "exp_avg", "exp_avg_sq", "max_exp_avg_sq"),
     defaults=(0.9, 0.999, 1e-8, 0.01, True, False),

@@ -23,8 +23,9 @@ from autocalc.errors import ShapeError
 grad_norm = composite(
     "grad_norm",
     "norm ; grads*",
-    "The square root of the sum of squares over all elements of the list; of "
-    "float32 added in float64, of float64 times a power of two at the ends.",
+    "The square root of the sum of squares over all elements of the list. float32 is "
+    "added in float64; float64 is scaled by a power of two if squares could overflow "
+    "or underflow.",
 )
 
 

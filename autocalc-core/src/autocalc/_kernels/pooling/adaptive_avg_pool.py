@@ -24,7 +24,8 @@ from autocalc._kernels.windows import Ints
 adaptive_avg_pool = composite(
     "adaptive_avg_pool",
     "out ; x ; sizes:ints",
-    "The mean of each box of x [N, C, ...], as many boxes as `sizes` says.",
+    "The mean of each box of x [N, C, ...]. `sizes` is the number of boxes along each "
+    "dimension.",
     key="shapes",
     layout="like",
 )

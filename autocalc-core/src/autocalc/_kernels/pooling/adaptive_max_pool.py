@@ -32,8 +32,8 @@ from autocalc._kernels.windows import Ints
 adaptive_max_pool = composite(
     "adaptive_max_pool",
     "out indices? ; x ; sizes:ints",
-    "The largest element of each box of x [N, C, ...], as many boxes as "
-    "`sizes` says, and its place in its plane, counted row by row.",
+    "The largest element of each box of x [N, C, ...], and its row-major index in its "
+    "plane. `sizes` is the number of boxes along each dimension.",
     key="shapes",
     layout="like",
 )

@@ -46,8 +46,8 @@ _MEAN = f"{_WINDOWS} ceil:bool count_include_pad:bool divisor:int"
 avg_pool = composite(
     "avg_pool",
     f"out ; x ; {_MEAN}",
-    "The sum of each window of x [N, C, ...] by `divisor`, or, where that is "
-    "0, by its elements: padding counts if `count_include_pad`.",
+    "The sum of each window of x [N, C, ...], divided by `divisor`. If `divisor` is 0, "
+    "it is divided by the number of elements; padding counts if `count_include_pad`.",
     key="shapes",
     layout="like",
 )

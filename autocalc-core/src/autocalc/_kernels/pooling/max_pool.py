@@ -38,8 +38,8 @@ _WINDOWS = "kernel:ints stride:ints padding:ints"
 max_pool = composite(
     "max_pool",
     f"out indices? ; x ; {_WINDOWS} dilation:ints ceil:bool",
-    "The largest element of each window of x [N, C, ...], and its place in "
-    "its plane, counted row by row: the first of equals; NaN is the largest.",
+    "The largest element of each window of x [N, C, ...], and its row-major index in "
+    "its plane. Of equal elements it is the first; NaN counts as the largest.",
     key="shapes",
     layout="like",
 )
@@ -160,8 +160,8 @@ max_pool.benchmarks(
 max_pool_backward = composite(
     "max_pool_backward",
     "dx ; g indices ; sizes:ints",
-    "dx [N, C, *sizes] = 0, then dx[n, c, indices[n, c, t]] += g[n, c, t], "
-    "planes counted row by row.",
+    "dx [N, C, *sizes] = 0, then dx[n, c, indices[n, c, t]] += g[n, c, t], with "
+    "row-major indices in a plane.",
     key="shapes",
     layout="like",
 )

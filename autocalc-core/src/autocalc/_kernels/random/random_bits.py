@@ -30,7 +30,7 @@ from autocalc.errors import ArgumentError, DTypeError
 random_bits = primitive(
     "random_bits",
     "out ; seed offset ; bits:int",
-    "The upper bits of Philox4x32-10 word offset + i (of two if above 32).",
+    "The upper bits of word offset + i of Philox4x32-10 (of two words above 32 bits).",
     free=True,
     dtypes=(INT32, INT64),
 )

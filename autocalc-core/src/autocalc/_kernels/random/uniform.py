@@ -22,7 +22,8 @@ from autocalc._kernels.spec import Array, Attributes, DType, Meta, Sample, Shape
 uniform = composite(
     "uniform",
     "out ; seed offset ; low:float high:float",
-    "low + (high - low) * u, u the random bits times 2**-24 (2**-53).",
+    "low + (high - low) * u, where u is the random bits times 2**-24 (2**-53 for "
+    "float64).",
     defaults=(0.0, 1.0),
     free=True,
 )

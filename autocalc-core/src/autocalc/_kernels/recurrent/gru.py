@@ -46,10 +46,10 @@ from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 gru = composite(
     "gru",
     "out acts? ; x w_ih w_hh b_ih? b_hh? h0 ; reverse:bool",
-    "A layer of gated recurrent units over x [T, B, I]: out [T, B, H]; weights "
-    "[3H, I] and [3H, H], gates in the order r, z, n. For the backward "
-    "kernel: acts [T, B, 4H], the gates after their activations, and the block "
-    "n of w_hh h + b_hh. reverse: from the last step to the first.",
+    "A layer of gated recurrent units over x [T, B, I]: out [T, B, H]; weights [3H, I] "
+    "and [3H, H], with gates in the order r, z, n. acts [T, B, 4H] is for the backward "
+    "kernel: the gates after their activations, and block n of w_hh h + b_hh. "
+    "`reverse` goes from the last step to the first.",
     key="shapes",
 )
 

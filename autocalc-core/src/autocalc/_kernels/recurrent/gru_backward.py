@@ -45,7 +45,7 @@ from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 gru_backward = composite(
     "gru_backward",
     "dx? dw_ih? dw_hh? db_ih? db_hh? dh0? ; g x w_ih w_hh out acts h0 ; reverse:bool",
-    "The gradients of gru from that of out (g).",
+    "The gradients of gru, from the gradient g of out.",
     key="shapes",
 )
 

@@ -45,10 +45,10 @@ from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 lstm = composite(
     "lstm",
     "out c_n acts? cells? ; x w_ih w_hh b_ih? b_hh? h0 c0 ; reverse:bool",
-    "A layer of LSTM over x [T, B, I]: out [T, B, H] and the last cell c_n "
-    "[B, H]; weights [4H, I] and [4H, H], gates in the order i, f, g, o. For "
-    "the backward kernel: acts [T, B, 4H], the gates after their activations, "
-    "and cells [T, B, H]. reverse: from the last step to the first.",
+    "A layer of LSTM over x [T, B, I]: out [T, B, H] and the last cell c_n [B, H]; "
+    "weights [4H, I] and [4H, H], with gates in the order i, f, g, o. acts [T, B, 4H], "
+    "the gates after their activations, and cells [T, B, H] are for the backward "
+    "kernel. `reverse` goes from the last step to the first.",
     key="shapes",
 )
 

@@ -57,8 +57,8 @@ lstm_backward = composite(
     "lstm_backward",
     "dx? dw_ih? dw_hh? dbias? dh0? dc0? ; "
     "g gc? x w_ih w_hh out acts cells h0 c0 ; reverse:bool",
-    "The gradients of lstm from those of out (g) and c_n (gc); dbias is that "
-    "of either bias.",
+    "The gradients of lstm, from the gradients `g` of out and `gc` of c_n. dbias is "
+    "the gradient of each of both biases.",
     key="shapes",
 )
 

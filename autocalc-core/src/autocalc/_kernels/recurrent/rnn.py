@@ -50,8 +50,8 @@ from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 rnn = composite(
     "rnn",
     "out ; x w_ih w_hh b_ih? b_hh? h0 ; activation:tanh,relu reverse:bool",
-    "A recurrent layer over x [T, B, I]: out [T, B, H]; weights [H, I] and [H, "
-    "H]. reverse: from the last step to the first.",
+    "A recurrent layer over x [T, B, I]: out [T, B, H]; weights [H, I] and [H, H]. "
+    "`reverse` goes from the last step to the first.",
     key="shapes",
 )
 
@@ -135,7 +135,8 @@ rnn_backward = composite(
     "rnn_backward",
     "dx? dw_ih? dw_hh? dbias? dh0? ; "
     "g x w_ih w_hh out h0 ; activation:tanh,relu reverse:bool",
-    "The gradients of rnn from that of out (g); dbias is that of either bias.",
+    "The gradients of rnn, from the gradient g of out. dbias is the gradient of each "
+    "of both biases.",
     key="shapes",
 )
 

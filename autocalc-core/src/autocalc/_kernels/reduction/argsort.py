@@ -17,7 +17,8 @@ from autocalc._kernels.spec import Array, Meta, Sample
 argsort = standalone(
     "argsort",
     "out ; a ; axis:int descending:bool",
-    "The indices that sort along `axis`: stable, NaN the largest.",
+    "The indices that sort along `axis`. The sort is stable; NaN counts as the "
+    "largest.",
     defaults=(False,),
     dtypes=DTYPES,
 )

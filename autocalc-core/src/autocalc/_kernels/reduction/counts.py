@@ -18,8 +18,9 @@ from autocalc._kernels.spec import Array, Meta, Sample
 bincount = standalone(
     "bincount",
     "counts ends ; a ; size:int",
-    "How often each of 0 ... size - 1 occurs in a, and the smallest and the largest "
-    "element, (0, -1) of none; other elements are not counted.",
+    "The number of elements that are equal to each of 0 ... size - 1, and the smallest "
+    "and the largest element, or (0, -1) if there are none. Other elements are not "
+    "counted.",
     dtypes=(INT64,),
 )
 
@@ -61,9 +62,10 @@ bincount.benchmarks(Case("1 Mi of 256", indices(256, 1 << 20), (256,)))
 histc = standalone(
     "histc",
     "counts rising ; a ; bins:int low:float high:float",
-    "How many elements fall into each of equal bins of [low, high], its right end in "
-    "the last one; where both are 0, of what a spans, and equal ends are moved by 1 "
-    "each.  `rising`: whether the ends are finite and rise, else counts are 0.",
+    "The number of elements in each of the equal bins of [low, high]; high is in the "
+    "last bin. If both are 0, the bins span the elements of a. Equal ends are moved "
+    "apart by 1 each. `rising` says whether the ends are finite and increasing; if "
+    "not, counts are 0.",
 )
 
 

@@ -29,7 +29,7 @@ from autocalc._kernels.spec import Array, DType, Meta, Sample
 max_ = primitive(
     "max",
     AXES,
-    "The largest over `axes`; NaN if one is.",
+    "The largest element over `axes`; NaN if an element is NaN.",
     defaults=(False,),
     dtypes=DTYPES,
 )
@@ -91,7 +91,7 @@ max_.benchmarks(
 min_ = composite(
     "min",
     AXES,
-    "The smallest over `axes`; NaN if one is.",
+    "The smallest element over `axes`; NaN if an element is NaN.",
     defaults=(False,),
     dtypes=NUMBERS,
 )
@@ -135,7 +135,8 @@ min_.benchmarks(Case("1024x1024 over 1", floats(1024, 1024), ((1,), False)))
 argmax = primitive(
     "argmax",
     "out ; a ; axis:int keepdim:bool",
-    "The index of the largest along `axis`: the first of equals, NaN largest.",
+    "The index of the largest element along `axis`. Of equal elements it is the first; "
+    "NaN counts as the largest.",
     defaults=(False,),
     dtypes=DTYPES,
 )

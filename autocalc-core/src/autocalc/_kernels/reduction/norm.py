@@ -19,7 +19,7 @@ from autocalc._kernels.spec import Array, Attributes, Sample
 norm = composite(
     "norm",
     AXES,
-    "sqrt(sum(a**2)) over `axes`, also where squares overflow or vanish.",
+    "sqrt(sum(a**2)) over `axes`, also if squares overflow or underflow.",
     defaults=(False,),
 )
 

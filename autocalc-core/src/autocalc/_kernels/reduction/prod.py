@@ -20,7 +20,7 @@ from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 prod = standalone(
     "prod",
     "out ; a ; axes:ints keepdim:bool",
-    "The product over `axes`; of integers and booleans in int64.",
+    "The product over `axes`; integers and booleans are multiplied in int64.",
     defaults=(False,),
     dtypes=DTYPES,
 )

@@ -20,7 +20,8 @@ from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 cumargmax = standalone(
     "cumargmax",
     "out ; a ; axis:int smallest:bool",
-    "Where the largest of the first 1, 2, ... n elements is; of equal ones the last.",
+    "The index of the largest of the first 1, 2, ... n elements; of equal elements, "
+    "the last.",
     defaults=(False,),
     dtypes=DTYPES,
 )

@@ -19,7 +19,8 @@ from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 cumsum = standalone(
     "cumsum",
     "out ; a ; axis:int reverse:bool",
-    "The sums of the first 1, 2, ... n elements, or of the last, along `axis`.",
+    "The sums of the first 1, 2, ... n elements along `axis`, or of the last 1, 2, ... "
+    "n.",
     defaults=(False,),
     dtypes=DTYPES,
 )

@@ -24,7 +24,7 @@ from autocalc._kernels.spec import Array, Attributes
 std = composite(
     "std",
     MOMENTS,
-    "The square root of `var`, also where that overflows or vanishes, and the mean.",
+    "The square root of `var`, also if `var` overflows or underflows, and the mean.",
     defaults=(False, 1.0),
 )
 

@@ -21,7 +21,7 @@ from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 sum_ = primitive(
     "sum",
     AXES,
-    "The sum over `axes`; of integers and booleans in int64.",
+    "The sum over `axes`; integers and booleans are added in int64.",
     defaults=(False,),
     dtypes=DTYPES,
 )

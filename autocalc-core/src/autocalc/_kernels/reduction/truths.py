@@ -19,7 +19,7 @@ from autocalc._kernels.work import nbytes, size
 equal = composite(
     "equal",
     "out ; a b",
-    "Whether all elements of a and b are the same number; NaN never is.",
+    "Whether all elements of a and b are equal; NaN is not equal to itself.",
     dtypes=DTYPES,
     key="shapes",  # sets may take contiguous operands only
 )
@@ -82,8 +82,9 @@ equal.benchmarks(Case("1 Mi", lambda rng: (rng.random(1 << 20, np.float32),) * 2
 between = standalone(
     "between",
     "out ; a ; least:float most:float above:int",
-    "Whether least <= a <= most of all elements, and in each row of the last dimension "
-    "`above` or more are not the least; of NaN it does not hold.",
+    "Whether least <= a <= most for all elements, and at least `above` elements of "
+    "each row of the last dimension are not the least. It is False if an element is "
+    "NaN.",
     defaults=(0,),
     key="shapes",
 )

@@ -75,8 +75,9 @@ def _flat(a: Array) -> Array:
 grid_sample = composite(
     "grid_sample",
     f"out ; x grid ; {_ATTRIBUTES}",
-    "x [N, C, ...] at the places of a grid from -1 to 1, x first: means of the pixels "
-    "around a place, the nearest one, or 4 x 4 by cubic convolution.",
+    "The values of x [N, C, ...] at the positions of a grid with coordinates from -1 "
+    "to 1, x first. A value is a mean of the pixels around its position, the nearest "
+    "pixel, or a cubic convolution of 4 x 4 pixels.",
     key="shapes",
 )
 
@@ -198,8 +199,9 @@ grid_sample.benchmarks(
 grid_sample_backward = composite(
     "grid_sample_backward",
     f"dx? dgrid? ; g x grid ; {_ATTRIBUTES}",
-    "The gradients of grid_sample: g added into zeros where images were read, and by "
-    "the slopes of the result; where a place is at an end, that of the padding.",
+    "The gradients of grid_sample. For dx, g is added into zeros at the pixels that "
+    "were read. For dgrid, g is multiplied by the derivative of the result with "
+    "respect to the position; at an end, it is the derivative of the padding.",
     key="shapes",
 )
 

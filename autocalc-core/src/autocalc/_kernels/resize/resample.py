@@ -34,8 +34,8 @@ _ATTRIBUTES = "axis:int size:int scale:float mode:nearest,linear align_corners:b
 resample = composite(
     "resample",
     f"out ; x ; {_ATTRIBUTES}",
-    "x at `size` places along `axis`: place i is floor(i * scale), i * scale "
-    "(align_corners) or max((i + 0.5) * scale - 0.5, 0); linear interpolates.",
+    "x at `size` positions along `axis`: position i is floor(i * scale), i * scale "
+    "(align_corners) or max((i + 0.5) * scale - 0.5, 0). linear interpolates.",
 )
 
 
@@ -239,7 +239,7 @@ resample.benchmarks(
 resample_backward = composite(
     "resample_backward",
     f"dx ; g ; {_ATTRIBUTES}",
-    "The adjoint of resample: g added into zeros of `size` along `axis`.",
+    "The adjoint of resample: g is added into zeros of `size` along `axis`.",
 )
 
 

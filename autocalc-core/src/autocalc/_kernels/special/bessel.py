@@ -36,7 +36,8 @@ def _orders(make: Make) -> Iterator[Sample]:
 
 
 @elementwise(
-    "The modified Bessel function I of an order >= 0; scaled: times exp(-|a|).",
+    "The modified Bessel function I of an order >= 0. If `scaled`, it is multiplied by "
+    "exp(-|a|).",
     "a ; order:int scaled:bool",
     kind="standalone",
     budget=ulps(16),

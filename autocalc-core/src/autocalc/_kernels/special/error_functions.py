@@ -38,7 +38,7 @@ def entr(xp: Any, a: Array) -> Array:
 
 
 @elementwise(
-    "The logarithm of the standard normal distribution's probability below a.",
+    "The logarithm of the probability that a standard normal number is below a.",
     kind="standalone",
     budget=None,
     flops=100,
