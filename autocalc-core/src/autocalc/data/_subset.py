@@ -61,9 +61,9 @@ def random_split(
     dataset : Dataset
         The data set to split.
     lengths : sequence of int or of float
-        The number of samples of each part; the sum is ``len(dataset)``.  Or the share
-        of each part; the sum is 1.  If the shares do not divide the length evenly, the
-        first parts get one more sample.
+        The number of samples of each part; the sum is ``len(dataset)``.  Alternatively,
+        the shares of the parts, whose sum is 1.  If the shares do not divide the length
+        evenly, the first parts get one more sample.
     generator : Generator or int, optional
         The random number generator, or its seed.  None means the default generator,
         which `manual_seed` seeds.

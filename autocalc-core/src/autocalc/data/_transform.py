@@ -168,7 +168,7 @@ def as_transform(transform: Callable[[Any], Any] | None) -> Transform:
 
 
 def apply_to_batch(transform: Callable[[Any], Any] | None, samples: Any) -> Any:
-    """Transform stacked samples: in one step if `transform` can, else one by one.
+    """Transform stacked samples, in one step if the transform has a method `batch`.
 
     Examples
     --------

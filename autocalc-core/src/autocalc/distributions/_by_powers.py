@@ -376,7 +376,7 @@ class Kumaraswamy(_ByQuantiles):
     def mode(self) -> Tensor:
         """The most probable value.
 
-        It is NaN if there are several, or if it is an end of the interval.
+        It is NaN if a or b is less than 1, or if both are 1.
         """
         a, b = self.concentration1, self.concentration0
         inside = (a >= 1) & (b >= 1) & (a * b > 1)

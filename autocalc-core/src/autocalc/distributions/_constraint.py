@@ -25,7 +25,7 @@ class Constraint:
     test
         A function that returns whether each element of a tensor is in the set.
     event_dim
-        The number of last dimensions that form one value.  The default is 0.
+        The number of trailing dimensions that form one value.  The default is 0.
     is_discrete
         True if the values are integers.  The default is False.
     bounds
@@ -36,7 +36,7 @@ class Constraint:
     is_discrete
         True if the values are integers.
     event_dim
-        The number of last dimensions that form one value.
+        The number of trailing dimensions that form one value.
 
     Raises
     ------
@@ -161,7 +161,7 @@ class Dependent(Constraint):
 
     @property
     def event_dim(self) -> Any:
-        """The number of last dimensions of one value; an error if it is not known."""
+        """The number of trailing dimensions of one value; an error if unknown."""
         return self._asked("event_dim")
 
     def _asked(self, name: str) -> Any:

@@ -64,7 +64,7 @@ class independent(Constraint):  # PyTorch's name
 
     @property
     def event_dim(self) -> Any:
-        """The number of last dimensions that form one value."""
+        """The number of trailing dimensions that form one value."""
         return self.base_constraint.event_dim + self.reinterpreted_batch_ndims
 
     def _test(self, value: Any) -> Any:
@@ -111,7 +111,7 @@ class MixtureSameFamilyConstraint(Constraint):
 
     @property
     def event_dim(self) -> Any:
-        """The number of last dimensions that form one value."""
+        """The number of trailing dimensions that form one value."""
         return self.base_constraint.event_dim
 
     def _test(self, value: Any) -> Any:
@@ -138,12 +138,12 @@ class _Joined(Constraint):
 
     @property
     def is_discrete(self) -> Any:
-        """Whether some of its values are integers."""
+        """Whether the values of any part are integers."""
         return any(c.is_discrete for c in self.cseq)
 
     @property
     def event_dim(self) -> Any:
-        """The number of last dimensions that form one value."""
+        """The number of trailing dimensions that form one value."""
         return max(c.event_dim for c in self.cseq)
 
     @property
@@ -151,7 +151,7 @@ class _Joined(Constraint):
         return len(self.cseq)
 
     def check(self, value: Tensor) -> Tensor:
-        """Return of each value whether it is in its set."""
+        """Return for each value whether it is in its set."""
         where = f"{type(self).__name__}.check"
         check_length(where, check_tensor(where, value), self.dim, self._length)
         return super().check(value)
@@ -275,7 +275,7 @@ class stack(_Joined):  # PyTorch's name
 
     @property
     def event_dim(self) -> Any:
-        """The number of last dimensions that form one value."""
+        """The number of trailing dimensions that form one value."""
         most: int = super().event_dim
         return most + 1 if -most <= self.dim < 0 else most
 

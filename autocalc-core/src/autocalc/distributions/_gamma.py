@@ -173,7 +173,7 @@ class Beta(ExponentialFamily):
     def mode(self) -> Tensor:
         """The most probable value.
 
-        If there are several, it is NaN or an end of the interval.
+        If neither a nor b is above 1, it is 0 or 1.
         """
         return Dirichlet(self._both(), validate_args=False).mode[..., 0]
 

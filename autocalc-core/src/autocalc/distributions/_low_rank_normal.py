@@ -158,7 +158,7 @@ class LowRankMultivariateNormal(Distribution):
         return -0.5 * squares - self.half_log_det() - half
 
     def squares(self, columns: Tensor) -> Tensor:
-        """Return the sum of x^T covariance^-1 x over the columns x of matrices."""
+        """Return the sum of x^T C^-1 x over the columns x; C is the covariance."""
         scaled = columns / self.cov_diag.unsqueeze(-1)
         inner = self.cov_factor.mT @ scaled
         core = broadcast_to(self._core, (*inner.shape[:-2], *self._core.shape[-2:]))

@@ -99,7 +99,7 @@ class _Relaxed(Distribution):
 
     @property
     def logits(self) -> Tensor:
-        """The logarithms of the probabilities or odds."""
+        """The logarithms of the probabilities, or the log-odds."""
         result: Tensor = self._kind.logits
         return result
 
@@ -269,7 +269,7 @@ class _OfRelaxed(TransformedDistribution):
 
     @property
     def logits(self) -> Tensor:
-        """The logarithms of the probabilities or odds."""
+        """The logarithms of the probabilities, or the log-odds."""
         result: Tensor = self.base_dist.logits  # type: ignore[attr-defined]
         return result
 

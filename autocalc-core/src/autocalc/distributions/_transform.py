@@ -107,7 +107,7 @@ class Transform:
 
     @property
     def event_dim(self) -> int:
-        """The number of last dimensions of one value, before or after the transform."""
+        """The number of trailing dimensions of one value: the larger of both sides."""
         found: int = self.domain.event_dim
         if found == self.codomain.event_dim:
             return found

@@ -37,7 +37,7 @@ class _Joined(Transform):
         self.dim = as_int(where, "dim", dim)
 
     def with_cache(self, cache_size: int = 1) -> Transform:
-        """Return the same transforms with another size of their caches."""
+        """Return a copy whose parts have another cache size."""
         size = self._checked_size(cache_size)
         if size == self._cache_size:
             return self
@@ -165,7 +165,7 @@ class CatTransform(_Joined):
 
     @property
     def event_dim(self) -> int:
-        """The number of last dimensions that form one value."""
+        """The number of trailing dimensions that form one value."""
         return max(t.event_dim for t in self.transforms)
 
     @property

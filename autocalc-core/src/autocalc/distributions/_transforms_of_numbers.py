@@ -284,7 +284,7 @@ class AffineTransform(Transform):
     scale
         The factor: a tensor or a number; not 0.
     event_dim
-        The number of last dimensions that form one value.
+        The number of trailing dimensions that form one value.
     cache_size
         1 to keep the last input and output, so that the inverse is not computed again.
         0 to keep nothing.
@@ -321,7 +321,7 @@ class AffineTransform(Transform):
 
     @property
     def event_dim(self) -> int:
-        """The number of last dimensions that form one value."""
+        """The number of trailing dimensions that form one value."""
         return self._event_dim
 
     @property

@@ -2,8 +2,8 @@
 """Constraints of the parameters and of the values of distributions.
 
 Each constraint has a method ``check(value)``.  It returns for each value whether it
-satisfies the constraint.  `event_dim` is the number of last dimensions that form one
-value: 0 for numbers, 1 for vectors, 2 for matrices.
+satisfies the constraint.  `event_dim` is the number of trailing dimensions that form
+one value: 0 for numbers, 1 for vectors, 2 for matrices.
 
 Examples
 --------

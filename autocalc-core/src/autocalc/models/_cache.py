@@ -68,7 +68,7 @@ class KeyValueCache:
         Raises
         ------
         If there is not enough room.
-            If there is no room for them.
+            If there is not enough room.
         GradError
             If `keys` or `values` have an autograd history.  Gradients do not flow
             through a cache.

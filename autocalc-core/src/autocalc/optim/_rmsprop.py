@@ -26,8 +26,8 @@ class RMSprop(CountingOptimizer):
     is the variance of the gradient.  A difference that is negative because of rounding
     counts as 0.
 
-    Tieleman, Hinton: Lecture 6.5, rmsprop (Coursera, 2012).  Graves: Generating
-    sequences with recurrent neural networks (2013) describes `centered`.
+    Tieleman, Hinton: Lecture 6.5, rmsprop (Coursera, 2012).  For `centered`: Graves:
+    Generating sequences with recurrent neural networks (2013).
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Nested lists, tuples and dicts taken apart into leaves, and put together again.
+"""Nested lists, tuples and dicts: split them into leaves, and rebuild them.
 
 A list, a tuple, a named tuple, a deque, a dict, an `OrderedDict` or a `defaultdict` is
 a node.  So are objects of classes given to `register_pytree_node`.  Everything else,

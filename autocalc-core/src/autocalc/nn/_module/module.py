@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def _no_forward(self: Module, *args: Any, **kwargs: Any) -> Any:
-    """Compute the output; each module defines its own."""
+    """Compute the output of the module; subclasses define this method."""
     raise NotImplementedError(
         f"{type(self).__name__}: a module needs a `forward` method. Define "
         f"`forward(self, x)` in its class."
@@ -33,7 +33,7 @@ def _no_forward(self: Module, *args: Any, **kwargs: Any) -> Any:
 
 
 def not_called(self: Module, *args: Any, **kwargs: Any) -> Any:
-    """Refuse a call: a list and a dict of modules hold them, and no more."""
+    """Raise an error: a list or a dict of modules cannot be called."""
     raise NotImplementedError(
         f"{type(self).__name__}: it holds modules and is not called. Call its modules "
         f"in the `forward` of the module that has it; nn.Sequential calls them in turn."

@@ -56,12 +56,12 @@ class _Uninitialized(Tensor):
 
     @property
     def dtype(self) -> DType:
-        """What the values will be of."""
+        """The dtype that the values will have."""
         return dtypes.of(_ARRAY.__get__(self).dtype)
 
     @property
     def device(self) -> Device:
-        """Where the values will be."""
+        """The device on which the values will be."""
         return device_of(_ARRAY.__get__(self))
 
     def is_floating_point(self) -> bool:
@@ -69,12 +69,12 @@ class _Uninitialized(Tensor):
         return self.dtype.is_floating_point
 
     def detach(self) -> Tensor:
-        """Return the tensor itself: it has no values that could have a history."""
+        """Return the tensor itself; it has no autograd history yet."""
         return self
 
     @property
     def data(self) -> Tensor:
-        """The tensor itself; assigning takes over the dtype."""
+        """The tensor itself.  An assignment sets the dtype to that of the value."""
         return self
 
     @data.setter
@@ -82,7 +82,7 @@ class _Uninitialized(Tensor):
         _ARRAY.__set__(self, empty(0, dtype=value.dtype, device=value.device)._array)
 
     def to(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Return one of another dtype, or on another device."""
+        """Return an uninitialised tensor of another dtype or on another device."""
         there = empty(0, dtype=self.dtype, device=self.device).to(*args, **kwargs)
         return self._copy(there.device, there.dtype)
 
@@ -105,7 +105,7 @@ class _Uninitialized(Tensor):
         device: str | Device | None = None,
         dtype: DType | None = None,
     ) -> None:
-        """Become a tensor of that shape, whose values are undefined.
+        """Become a tensor of the given shape with undefined values.
 
         Raises
         ------

@@ -92,9 +92,9 @@ def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
     Raises
     ------
     ArgumentError
-        If a module is in training mode or of a wrong class, or if the norm has no
-        running statistics or another number of channels than the convolution has
-        outputs.
+        If a module is in training mode or has a wrong class.  Also if the norm has no
+        running statistics, or if its channels are not the output channels of the
+        convolution.
     ShapeError
         If a transposed convolution has more than one group.
 
@@ -189,8 +189,8 @@ def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
     Raises
     ------
     ArgumentError
-        If a module is in training mode or of a wrong class, or if the norm has no
-        running statistics or another number of channels.
+        If a module is in training mode or has a wrong class.  Also if the norm has no
+        running statistics, or if it has a wrong number of channels.
 
     Examples
     --------

@@ -220,8 +220,7 @@ def orthogonal(
         default is ``"matrix_exp"`` for square weights and ``"householder"`` for others.
     use_trivialization
         True to multiply the result by a fixed orthogonal matrix.  Then the initial
-        weight is the orthogonal matrix closest to the old weight, and the weight can be
-        assigned.
+        weight is the old weight, made orthogonal, and the weight can be assigned.
 
     Raises
     ------

@@ -70,7 +70,7 @@ class _ByScore(BasePruningMethod):
         raise NotImplementedError
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Return `default_mask` with zeros for `amount` elements."""
+        """Return `default_mask` with `amount` more elements set to 0."""
         count = _number_to_prune(type(self).__name__, self.amount, t.numel())
         mask: Tensor = default_mask.clone()
         if count:
@@ -131,7 +131,7 @@ class _Structured(BasePruningMethod):
         raise NotImplementedError
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Return `default_mask` with zeros for `amount` slices."""
+        """Return `default_mask` with `amount` more slices set to 0."""
         where = type(self).__name__
         if t.ndim < 2:
             raise ShapeError(

@@ -62,12 +62,12 @@ class _Combined(LRScheduler):
             self.step()
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state, with the states of the inner schedulers."""
+        """Return the state as a dict, with the states of the inner schedulers."""
         inner = [scheduler.state_dict() for scheduler in self._schedulers]
         return {**super().state_dict(), "_schedulers": inner}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Restore a `state_dict` of the same schedulers."""
+        """Restore the state from a `state_dict` of the same schedulers."""
         state = dict(state_dict)
         inner = state.pop("_schedulers")
         for scheduler, one in zip(self._schedulers, inner, strict=True):

@@ -37,7 +37,7 @@ class Multiplying(LRScheduler):
         raise NotImplementedError
 
     def get_lr(self) -> list[float]:
-        """Return the current rates, multiplied."""
+        """Return the current learning rate of each group times the factor."""
         epoch = self.last_epoch
         factor = self._ratio(epoch) if epoch else self._start
         return [lr * factor for lr in self.get_last_lr()]
@@ -369,7 +369,10 @@ class _ByRule(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state; of functions that are objects, their attributes."""
+        """Return the state as a dict.
+
+        Of a function that is an object, it holds the attributes.
+        """
         kept = [
             None if isinstance(rule, FunctionType) else dict(vars(rule))
             for rule in self.lr_lambdas
@@ -377,7 +380,7 @@ class _ByRule(LRScheduler):
         return {**super().state_dict(), "lr_lambdas": kept}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on from a `state_dict`; functions stay those that were given."""
+        """Restore the state from a `state_dict`; the functions are not replaced."""
         state = dict(state_dict)
         for rule, kept in zip(self.lr_lambdas, state.pop("lr_lambdas"), strict=True):
             if kept is not None:

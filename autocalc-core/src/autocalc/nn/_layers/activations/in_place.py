@@ -10,7 +10,7 @@ from autocalc.nn._module.module import Module
 
 
 class InPlace(Module):
-    """An activation that can write its result into the input.
+    """The base of activations that can write their result into the input.
 
     Parameters
     ----------
@@ -27,6 +27,6 @@ class InPlace(Module):
         self.inplace = bool(inplace)
 
     def extra_repr(self) -> str:
-        """Name the settings, and `inplace` where it is not the default."""
+        """Return the settings as text for `repr`."""
         said = [f"{name}={getattr(self, name)}" for name in self._settings]
         return ", ".join(said + ["inplace=True"] * self.inplace)

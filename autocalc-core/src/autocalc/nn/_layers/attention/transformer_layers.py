@@ -75,9 +75,8 @@ class TransformerEncoderLayer(_Layer):
         x = x + dropout1(attention(norm1(x), norm1(x), norm1(x)))
         x = x + dropout2(linear2(dropout(activation(linear1(norm2(x))))))
 
-    Vaswani et al.: Attention is all you need (2017), section 3.1.  Xiong et al.: On
-    layer normalization in the transformer architecture (2020) describes the order of
-    `norm_first`.
+    Vaswani et al.: Attention is all you need (2017), section 3.1.  For `norm_first`:
+    Xiong et al.: On layer normalization in the transformer architecture (2020).
 
     Parameters
     ----------

@@ -93,14 +93,14 @@ class _ModuleSequence(Module):
         return self
 
     def insert(self, index: int, module: Module) -> Self:
-        """Put a module before the one at `index`; return the container."""
+        """Insert a module before the one at `index`; return the container."""
         modules = list(self)
         modules.insert(index, self._taken(module))
         self._renumber(modules)
         return self
 
     def pop(self, index: int = -1) -> Module:
-        """Take a module out and return it."""
+        """Remove a module and return it."""
         module = self[index]
         del self[index]
         return module

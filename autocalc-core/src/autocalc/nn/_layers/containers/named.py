@@ -59,7 +59,7 @@ class _Named(Module):
         return list(self._entries())
 
     def values(self) -> Iterable[Any]:
-        """Return the held items."""
+        """Return the values."""
         return list(self._entries().values())
 
     def items(self) -> Iterable[tuple[str, Any]]:
@@ -67,18 +67,18 @@ class _Named(Module):
         return list(self._entries().items())
 
     def pop(self, key: str) -> Any:
-        """Take an entry out and return it."""
+        """Remove an entry and return its value."""
         value = self[key]
         del self[key]
         return value
 
     def clear(self) -> None:
-        """Take all entries out."""
+        """Remove all entries."""
         for key in self.keys():
             del self[key]
 
     def update(self, entries: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
-        """Add entries, or replace entries of the same names."""
+        """Add entries; replace the values of names that exist already."""
         for name, value in _pairs(entries):
             self[name] = value
 

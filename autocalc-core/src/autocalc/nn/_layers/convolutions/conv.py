@@ -184,7 +184,7 @@ class _Conv(ConvBase):
         return self.convolved(input, self.weight, self.bias)
 
     def convolved(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        """Return the convolution of `input` with other parameters."""
+        """Return the convolution of `input` with the given weight and bias."""
         padding: Any = self.padding
         if self.padding_mode != "zeros":
             input, padding = self._bordered(input), 0

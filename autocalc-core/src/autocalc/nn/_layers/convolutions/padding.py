@@ -40,7 +40,7 @@ class _Pad(Module):
         self.padding = amounts
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return `input`, (N, C, ...) or (C, ...), with the border around it."""
+        """Return `input` of shape (N, C, ...) or (C, ...), padded."""
         where = type(self).__name__
         if check_tensor(where, input).ndim not in (self.dims + 1, self.dims + 2):
             raise ShapeError(
@@ -71,7 +71,7 @@ class _ConstantPad(_Pad):
         self.value = value
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return `input` with the border around it."""
+        """Return `input`, padded."""
         return functional.pad(input, self.padding, "constant", self.value)
 
     def extra_repr(self) -> str:

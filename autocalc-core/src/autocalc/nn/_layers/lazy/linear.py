@@ -41,11 +41,11 @@ class _Lazy(Module):
         self.__class__ = self._becomes  # type: ignore[assignment]  # a base of it
 
     def has_uninitialized_params(self) -> bool:
-        """Return whether there are parameters or buffers without a shape."""
+        """Return whether the shape of a parameter or buffer is not known yet."""
         return any(map(is_lazy, (*self.parameters(), *self.buffers())))
 
     def initialize_parameters(self, input: Any) -> None:
-        """Give the parameters the shapes that `input` asks for, and first values."""
+        """Set the shapes of the parameters from `input`, and their initial values."""
         size = self._size_of(check_tensor(type(self).__name__, input))
         shapes = self._shapes(size)
         self._sized = True
@@ -58,7 +58,7 @@ class _Lazy(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the parameters again once their shapes are known."""
+        """Draw new initial values for all parameters whose shapes are known."""
         if self._sized:
             super().reset_parameters()  # type: ignore[misc]  # of the layer
 

@@ -47,7 +47,7 @@ class _LazyNorm(_Lazy, _ChannelNorm):
         self._wait()
 
     def reset_running_stats(self) -> None:
-        """Set running means to 0, variances to 1 and the count of batches to 0."""
+        """Reset the running mean to 0, the variance to 1 and the batch count to 0."""
         if self._sized:
             super().reset_running_stats()
 

@@ -91,7 +91,7 @@ class _ChannelNorm(Module):
                 self.num_batches_tracked.zero_()
 
     def reset_parameters(self) -> None:
-        """Set the weight to 1 and the bias to 0, and forget running statistics."""
+        """Set the weight to 1 and the bias to 0; reset the running statistics."""
         self.reset_running_stats()
         if self.weight is not None:
             _init.ones_(self.weight)
@@ -138,14 +138,16 @@ class _BatchNorm(_ChannelNorm):
                    dtype, bias)  # fmt: skip
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return `input` normalised; in training, move the running statistics."""
+        """Return `input` normalised; in training, update the running statistics."""
         return functional.batch_norm(input, *self._arguments(input))
 
     def relu(self, input: Tensor, residual: Tensor | None = None) -> Tensor:
-        """Return ``relu(self(input) + residual)``, each way in one kernel.
+        """Return ``relu(self(input) + residual)``.
 
-        Intermediates are not stored; see `nn.functional.batch_norm_relu`.  Hooks of
-        this module do not run.
+        One kernel computes it in the forward pass, and one kernel in the backward pass.
+
+        No intermediate results are stored; see `nn.functional.batch_norm_relu`.  The
+        hooks of this module are not called.
         """
         return self._activated(input, RELU, residual)
 
@@ -320,7 +322,7 @@ class _InstanceNorm(_ChannelNorm):
                    dtype, bias)  # fmt: skip
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return `input` normalised; in training, move the running statistics."""
+        """Return `input` normalised; in training, update the running statistics."""
         where = type(self).__name__
         x, had_batch = batched(where, input, self._dims)
         if x.shape[1] != self.num_features:

@@ -42,7 +42,7 @@ class _FractionalMaxPool(Module):
         self.register_buffer("_random_samples", _random_samples)
 
     def forward(self, input: Tensor) -> Any:
-        """Return the largest elements; with `return_indices` their places, too."""
+        """Return the maxima; with `return_indices`, (maxima, indices)."""
         return self._function(
             input, self.kernel_size, self.output_size, self.output_ratio,
             self.return_indices, self._random_samples,

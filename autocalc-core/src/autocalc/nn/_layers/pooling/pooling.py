@@ -56,7 +56,7 @@ class _MaxPool(_Pool):
         self.return_indices = return_indices
 
     def forward(self, input: Tensor) -> Any:
-        """Return the largest elements; with `return_indices` their places, too."""
+        """Return the maxima; with `return_indices`, (maxima, indices)."""
         return self._function(
             input, self.kernel_size, self.stride, self.padding, self.dilation,
             self.ceil_mode, self.return_indices,
@@ -284,7 +284,7 @@ class _AdaptiveMaxPool(_AdaptivePool):
         self.return_indices = return_indices
 
     def forward(self, input: Tensor) -> Any:
-        """Return the largest elements; with `return_indices` their places, too."""
+        """Return the maxima; with `return_indices`, (maxima, indices)."""
         return self._function(input, self.output_size, self.return_indices)
 
 

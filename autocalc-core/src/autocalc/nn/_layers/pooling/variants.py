@@ -40,7 +40,7 @@ class _LPPool(Module):
         self.ceil_mode = ceil_mode
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the power sums."""
+        """Return sum(x^p)^(1 / p) for each window."""
         return self._function(
             input, self.norm_type, self.kernel_size, self.stride, self.ceil_mode
         )
@@ -127,7 +127,7 @@ class _MaxUnpool(Module):
     def forward(
         self, input: Tensor, indices: Tensor, output_size: Any = None
     ) -> Tensor:
-        """Return the maxima at `indices`, 0 elsewhere."""
+        """Return a tensor with the maxima at `indices` and 0 elsewhere."""
         return self._function(
             input, indices, self.kernel_size, self.stride, self.padding, output_size
         )
