@@ -20,6 +20,7 @@ extensions = [
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
+    "sphinx.ext.viewcode",
     "api_pages",
     "glossary_links",
     "kernel_table",

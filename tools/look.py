@@ -93,7 +93,7 @@ def glossary_problems(page: Path, text: str) -> Iterator[tuple[Path, str]]:
 
 def file_problems(folder: Path) -> Iterator[tuple[Path, str]]:
     texts = {p: p.read_text(encoding="utf-8") for p in sorted(folder.rglob("*.html"))}
-    texts = {p: text for p, text in texts.items() if "_static" not in p.parts}
+    texts = {p: text for p, text in texts.items() if not is_sphinxs(p)}
     yield from link_problems({p: attributes(text) for p, text in texts.items()})
     for page, text in texts.items():
         yield from glossary_problems(page, text)
@@ -160,6 +160,11 @@ def browser_problems(
         look = functools.partial(_share_problems, folder, pictures)
         found = [*pool.map(look, shares), searches(folder)]
     return sorted(problem for share in found for problem in share)
+
+
+def is_sphinxs(page: Path) -> bool:
+    """Return whether Sphinx wrote a page by itself: sources, parts of its theme."""
+    return not {"_modules", "_static"}.isdisjoint(page.parts)
 
 
 def part_of(pages: list[Path], folder: Path, part: str) -> list[Path]:
@@ -237,7 +242,7 @@ def main() -> int:
     pages = [
         page
         for page in sorted(folder.rglob("*.html"))
-        if "_static" not in page.parts and options.only in str(page.relative_to(folder))
+        if not is_sphinxs(page) and options.only in str(page.relative_to(folder))
     ]
     if not pages:
         print(f"look: no pages in {folder}; `make docs` builds them.")

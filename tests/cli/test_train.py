@@ -93,7 +93,7 @@ def test_a_resumed_training_keeps_its_settings(run, trained):
     assert f"--lr 1.0: {trained} is a training with 0.02, which cannot" in out.output
     assert f"--finetune {trained} begins another training with its model" in out.output
     out = run("train", "mnist", "--resume", trained, "--epochs", 3, code=2)
-    assert f"{trained} is a training on digits, not on mnist." in out.output
+    assert f"{trained} was trained on digits, not on mnist. Give the same" in out.output
     out = run("train", "digits", "--resume", trained, code=2)
     assert f"{trained} has trained 2 epochs already; ask for more" in out.output
     same = ("--lr", 0.02, "--epochs", 3, "--save", "other", "--resume", trained)

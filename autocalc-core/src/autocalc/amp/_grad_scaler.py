@@ -170,8 +170,8 @@ class GradScaler:
             return optimizer.step(*args, **words)
         if "closure" in words or any(map(callable, args)):
             raise ArgumentError(
-                "GradScaler.step: `closure` is given; a step that evaluates the loss "
-                "itself cannot be scaled. Call the optimizer without a GradScaler."
+                "GradScaler.step: `closure` is given; GradScaler cannot scale a loss "
+                "that the optimizer computes. Call the optimizer without a GradScaler."
             )
         if self._of(optimizer)["stepped"]:
             raise ArgumentError(

@@ -109,8 +109,8 @@ def _set_name(given: str) -> str:
     found = registry()
     if name in found.known or is_own(PREFIX + name):
         raise click.BadParameter(
-            f"{name!r} is the name of a kernel set or family already; take another "
-            f"(taken here: {', '.join(sorted(found.known))}).",
+            f"{name!r} is already the name of a kernel set or family; choose another "
+            f"name (in use: {', '.join(sorted(found.known))}).",
             param_hint="NAME",
         )
     return name

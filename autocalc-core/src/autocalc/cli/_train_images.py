@@ -258,7 +258,9 @@ def _saved_state(
     state = checkpoint.read(saved)
     config = state["config"]
     if config.data != data:
-        message = f"{saved} is a training on {config.data}, not on {data}."
+        message = (
+            f"{saved} was trained on {config.data}, not on {data}. Give the same data."
+        )
         raise click.UsageError(message)
     refuse_changes(ctx, saved, config, settings, FIXED)
     epochs = settings["epochs"] or config.epochs

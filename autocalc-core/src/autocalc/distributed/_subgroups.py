@@ -126,24 +126,26 @@ def get_process_group_ranks(group: ProcessGroup | None) -> list[int]:
 
 
 def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
-    """Return the number in a group of the rank that has this one among all.
+    """Return the rank in a group of the process with a global rank.
 
     Raises
     ------
     ArgumentError
-        If there is no such group, or this rank or that one is not in it.
+        If there is no such group, or if the calling process or the other one is
+        not in it.
     """
     where = "get_group_rank"
     return check_rank(where, "global_rank", global_rank, group_of(where, group))
 
 
 def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
-    """Return the number among all ranks of the one that has this number in a group.
+    """Return the global rank of the process with a rank in a group.
 
     Raises
     ------
     ArgumentError
-        If there is no such group, or this rank is not in it, or it is not as large.
+        If there is no such group, if the calling rank is not in it, or if
+        `group_rank` is not smaller than the size of the group.
     """
     where = "get_global_rank"
     ranks = group_of(where, group).ranks

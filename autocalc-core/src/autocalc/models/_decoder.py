@@ -296,8 +296,8 @@ class Decoder(nn.Module):
         Parameters
         ----------
         tokens
-            The tokens: integers of shape (B, S).  Together with the tokens in the
-            caches there are at most `context` in each row.
+            The tokens: integers of shape (B, S).  A row has at most `context`
+            tokens, those in the caches included.
         caches
             The caches of earlier tokens, one for each block, made by `make_caches`.
             Then `tokens` are the tokens that follow them.

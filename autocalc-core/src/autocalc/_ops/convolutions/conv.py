@@ -98,6 +98,7 @@ def conv1d(
     """Return the convolution of signals with filters.
 
     It is the cross-correlation, as usual in machine learning::
+
         out[n, o, t] = bias[o] + sum over c, i of
                        weight[o, c, i] * x[n, c, t * stride - padding + i * dilation]
 
@@ -146,6 +147,7 @@ def conv2d(
 
     It is the cross-correlation, as usual in machine learning.  In each spatial
     dimension::
+
         out[n, o, t] = bias[o] + sum over c, i of
                        weight[o, c, i] * x[n, c, t * stride - padding + i * dilation]
 

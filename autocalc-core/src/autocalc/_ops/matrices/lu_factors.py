@@ -453,7 +453,8 @@ def lu(
 ) -> Any:
     """Return LU factors in one matrix and their pivots, as `linalg.lu_factor` does.
 
-    This is the older form; it raises no error for a singular matrix.
+    This is the older name of `linalg.lu_factor`.  It raises no error for a singular
+    matrix.
 
     Parameters
     ----------

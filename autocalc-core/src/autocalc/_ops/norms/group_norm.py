@@ -157,7 +157,7 @@ def group_norm(
     if n == 1 and batch == 1:
         raise ShapeError(
             f"{where}: `input` of shape {input.shape} has one value in each of "
-            f"{num_groups} groups; it needs two or more."
+            f"{num_groups} groups; a group needs two or more values."
         )
     rows = view.reshape_op(input, (batch * num_groups, n))
     out = layer_norm.layer_norm_op(rows, None, None, float(eps))

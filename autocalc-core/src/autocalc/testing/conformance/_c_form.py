@@ -62,7 +62,9 @@ def check_native_limits(subject: Subject, spec: KernelSpec, dtype: DType) -> Non
     for check in LIMITS:
         done += _ran(check, given, spec, dtype)
     if not done:
-        raise Inapplicable("every call is refused, or has nothing to look at")
+        raise Inapplicable(
+            "the set refuses every call of this kernel, or no check applies to it"
+        )
 
 
 def _ran(check: Check, given: Subject, spec: KernelSpec, dtype: DType) -> bool:
