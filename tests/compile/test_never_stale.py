@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.compile.stale_elsewhere import OUTSIDE, PROGRAMS
+from tests.compile.stale_libraries import IN_C, LIBRARIES
 from tests.compile.stale_lines import LINES, REFUSED
+from tests.compile.stale_methods import METHODS
 from tests.compile.stale_numbers import NUMBERS
 from tests.compile.stale_programs import Program, outcome, same
 from tests.compile.stale_settings import SETTINGS, UNSEEN, undo
@@ -135,10 +137,14 @@ def test_what_an_argument_keeps_is_refused() -> None:
         step(ac.ones(3), kept)
 
 
+ELSEWHERE = {**PROGRAMS, **SETTINGS, **METHODS, **LIBRARIES}
+NOT_SEEN = {**OUTSIDE, **UNSEEN, **IN_C}
+
+
 @pytest.mark.parametrize("before", [1, 2, 3, 5])
-@pytest.mark.parametrize("name", [*PROGRAMS, *SETTINGS])
+@pytest.mark.parametrize("name", ELSEWHERE)
 def test_what_is_kept_elsewhere_is_never_stale(name: str, before: int) -> None:
-    make = {**PROGRAMS, **SETTINGS}[name]
+    make = ELSEWHERE[name]
     with warnings.catch_warnings():
         have = calls(make, ac.compile, before)
         undo()
@@ -149,11 +155,11 @@ def test_what_is_kept_elsewhere_is_never_stale(name: str, before: int) -> None:
         assert same(a, b), (have, want)
 
 
-@pytest.mark.parametrize("name", [*OUTSIDE, *UNSEEN])
+@pytest.mark.parametrize("name", NOT_SEEN)
 def test_what_is_outside_is_refused(name: str) -> None:
     grad = ac.is_grad_enabled()
     try:
-        assert "refused" in calls({**OUTSIDE, **UNSEEN}[name], ac.compile)
+        assert "refused" in calls(NOT_SEEN[name], ac.compile)
     finally:
         ac.set_grad_enabled(grad)
 

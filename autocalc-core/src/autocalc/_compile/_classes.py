@@ -4,35 +4,82 @@
 from __future__ import annotations
 
 import abc
+import gc
 from types import CodeType, FunctionType
 from typing import Any
 
 from autocalc._compile._guards import Inside
-from autocalc._compile._objects import HEAP, kept_in_class
-from autocalc._compile._places import MISSING, OfClass
+from autocalc._compile._objects import HEAP
+from autocalc._compile._places import MISSING, Attribute, Held, HeldWeakly, OfClass
 from autocalc._compile._reads import Path, Reads
+from autocalc._compile._together import Together
 from autocalc._compile._whose import is_users
 
 _ESCAPES = Path()
 _ESCAPES.escapes = True
 
 
-#: Methods that Python's own operations call, and do without where a class has none.
-_SPECIAL = ("__bool__", "__call__", "__contains__", "__eq__", "__format__",
-            "__getattr__", "__getattribute__", "__hash__", "__len__", "__repr__",
-            "__str__")  # fmt: skip
+class SpecialMethods(Inside):
+    """What a user's class and its bases have that Python itself looks for.
+
+    These are special methods, and descriptors that come before an object's attributes.
+    A group compares all that the classes have, which is quick.
+    """
+
+    __slots__ = ("_classes",)
+
+    def __init__(self, what: str, held: Held, code: CodeType) -> None:
+        super().__init__(what, held, _special, code)
+        self._classes = [(kept, dict(kept)) for kept in _dicts(held.thing)]
+
+    def holds(self) -> bool:
+        """Return whether they are the same; of the rest the group forgets the old."""
+        if not super().holds():
+            return False
+        for now, copy in self._classes:
+            copy.clear()
+            copy.update(now)
+        return True
+
+    def join(self, group: Together) -> bool:
+        """Let a group compare the classes."""
+        if isinstance(self.held, HeldWeakly):
+            return False
+        group.dicts += self._classes
+        return True
+
+
+def _dicts(kind: type) -> list[Any]:
+    """Return the dicts of a class and of its bases, as far as they can change."""
+    bases = [base for base in kind.__mro__ if base.__flags__ & HEAP and is_users(base)]
+    return [gc.get_referents(vars(base))[0] for base in bases]
+
+
+def _special(kind: Any) -> Any:
+    if kind is MISSING:  # it is gone
+        return None
+    return [
+        {name: id(kept) for name, kept in own.items() if _is_special(name, kept)}
+        for own in map(dict, _dicts(kind))
+    ]
+
+
+def _is_special(name: str, kept: Any) -> bool:
+    of = type(kept)
+    if hasattr(of, "__set__") or hasattr(of, "__delete__"):
+        return True
+    is_method = callable(kept) or kept is None or hasattr(of, "__get__")
+    return name == "__match_args__" or (name[:2] == "__" and is_method)
 
 
 def special_methods(found: Any, kind: type, code: CodeType) -> None:
     """Guard which methods a class has that operations look for: `bool`, `==`, `str`."""
-    if not found.first(kind, "special"):
-        return
-    for name in _SPECIAL:
-        base, of_class = kept_in_class(kind, name)
-        label = f"{kind.__name__}.{name}"
-        absent(found, label, kind, base, name, code)
-        if base is not None and is_users(base):
-            found.place(label, OfClass(found.held(base), name), of_class, code)
+    if is_users(kind) and found.first(kind, "special"):
+        what = f"special methods of {kind.__name__}"
+        found.guards.append(SpecialMethods(what, found.held(kind), code))
+        bases = Attribute(found.held(kind), "__mro__")
+        found.place(f"the bases of {kind.__name__}", bases, kind.__mro__, code)
+        special_methods(found, type(kind), code)
 
 
 def absent(

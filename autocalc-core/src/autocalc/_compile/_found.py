@@ -15,6 +15,7 @@ from collections.abc import Set as AbstractSet
 from enum import Enum
 from threading import local
 from types import (
+    CellType,
     CodeType,
     FunctionType,
     GetSetDescriptorType,
@@ -35,22 +36,19 @@ from autocalc._compile._classes import (
     special_methods,
 )
 from autocalc._compile._functions import Functions, contents
-from autocalc._compile._guards import PLAIN, AnyGuard, Drawn, Elements, Guard, Inside
+from autocalc._compile._guards import PLAIN, AnyGuard, Elements, Guard, Inside
+from autocalc._compile._insides import refuse_kept_in_c, surroundings, without_elements
 from autocalc._compile._objects import (
-    CACHED,
     CONTAINERS,
-    DRAWS,
     LAYOUT,
     dict_of,
+    elements_of,
     holds_values,
-    is_iterator,
     is_open,
     kept_in_class,
     names_in,
     parts_of,
-    picture_for,
     picture_of_elements,
-    picture_of_generator,
     picture_of_layout,
     picture_of_names,
     slots_of,
@@ -66,8 +64,7 @@ from autocalc._compile._places import (
     Place,
     Variable,
 )
-from autocalc._compile._reads import Path, Reads, reads_of
-from autocalc._compile._surroundings import settings_of
+from autocalc._compile._reads import Path, Reads
 from autocalc._compile._weak import keep_weakly, target_of
 from autocalc._compile._whose import is_own, is_standard, is_users
 from autocalc._graph._node import Leaf, Node, Output
@@ -83,6 +80,12 @@ MAX_NUMBERS = 256
 
 _ESCAPES = Path()
 _ESCAPES.escapes = True
+
+#: How classes of Python's library keep or compute an attribute.
+_COMPUTED = (GetSetDescriptorType, MemberDescriptorType, property)
+
+#: Attributes of functions of which a function reads what it names, when it runs.
+_READ_WHEN_RUN = frozenset({"__builtins__", "__closure__", "__globals__"})
 
 #: Attributes that Python keeps of a class, and not in the class's dict.
 _OF_TYPES = frozenset(
@@ -159,10 +162,13 @@ class Found:
         value = target_of(self, what, value, code)
         if isinstance(value, Tensor):
             self.tensor(what, value, path, reads, code)
-        self.surroundings(value, code)
+        surroundings(self, value, code)
+        refuse_kept_in_c(self, value, code)
         if is_opaque(value):
             return
         self.functions.know(value)
+        if isinstance(value, type):
+            special_methods(self, value, code)
         if path.escapes or (path.called and holds_values(value)) or is_open(value):
             self.inside(what, value, reads, code)
         elif isinstance(value, np.ndarray) and path:
@@ -171,14 +177,6 @@ class Found:
             self._key(f"{what}.value", vars(value), "_value_", _ESCAPES, reads, code)
         for name, further in path.items():
             self.attribute(what, value, name, further, reads, code, named=True)
-
-    def surroundings(self, value: Any, code: CodeType) -> None:
-        """Guard the settings of a library which a value obeys."""
-        settings = settings_of(value)
-        if settings is not None and self.first(settings[1], "settings"):
-            library, take = settings
-            what = f"the settings of {library}"
-            self.guards.append(Inside(what, self.held(take), take, code))
 
     def _array(
         self, what: str, value: Any, path: Path, reads: Reads, code: CodeType
@@ -209,14 +207,15 @@ class Found:
         if is_opaque(value) or not self.first(value, seen):
             return
         self.functions.know(value)
-        if isinstance(value, (*CONTAINERS, tuple)):
+        refuse_kept_in_c(self, value, code)
+        if isinstance(value, (*CONTAINERS, tuple, frozenset)):
             self._container(what, value, reads, code, temporary)
         elif isinstance(value, (ModuleType, type)):
             self._names_of(what, value, reads, code)
             return
         else:
             if not temporary:
-                self._without_elements(what, value, code)
+                without_elements(self, what, value, code)
             self._parts(what, value, reads, code)
         if not isinstance(value, (MethodType, functools.partial)):
             self._attributes(what, value, reads, code)
@@ -227,6 +226,7 @@ class Found:
         """Guard what code may read of a class or a module."""
         if isinstance(value, type):
             registered(self, what, value, code)
+            special_methods(self, value, code)
         names = reads.names
         if reads.dynamic:
             names = names | values_in(value)
@@ -236,20 +236,22 @@ class Found:
 
     def _parts(self, what: str, value: Any, reads: Reads, code: CodeType) -> None:
         """Guard what an object without elements leads to."""
+        reads.names.update(names_in(value))
         if isinstance(value, functools.partial):
             for name in ("func", "args", "keywords"):
                 self._kept_in_c(what, value, name, _ESCAPES, reads, code)
+        if isinstance(value, CellType):
+            self.place(what, Variable(self.held(value)), contents(value), code)
         for part in parts_of(value):
             if isinstance(value, ref):
                 keep_weakly(self, what, part, code)
             self.inside(what, part, reads, code)
-        reads.names.update(names_in(value))
 
     def _container(
         self, what: str, value: Any, reads: Reads, code: CodeType, temporary: bool
     ) -> None:
         of = None
-        if not (temporary or isinstance(value, tuple)):
+        if not (temporary or isinstance(value, (tuple, frozenset))):
             of = self.elements(what, value, code)
         if isinstance(value, defaultdict):
             self._kept_in_c(what, value, "default_factory", _ESCAPES, reads, code)
@@ -260,7 +262,7 @@ class Found:
                 if not is_opaque(key):
                     self.inside(f"a key of {what}", key, reads, code, **inner)
         else:
-            pairs = list(enumerate(value))
+            pairs = list(enumerate(elements_of(value)))
         may_be_inputs = len(pairs) <= MAX_NUMBERS and isinstance(value, (dict, list))
         for key, one in pairs:
             if not isinstance(one, PLAIN) or is_users(type(one)):
@@ -290,36 +292,6 @@ class Found:
             self.guards.append(found)
         return found
 
-    def _without_elements(self, what: str, value: Any, code: CodeType) -> None:
-        """Guard what an object has inside that is kept in no attribute."""
-        take = picture_for(value)
-        if isinstance(value, CACHED):
-            self._not_run(value.__wrapped__)
-        if take is not None:
-            self.guards.append(Inside(what, self.held(value), take, code))
-        elif isinstance(value, DRAWS):
-            held = self.held(value)
-            drawn = f"the random numbers that {what} draws; draw with AutoCalc's"
-            given = drawn, held, picture_of_generator, code
-            self.guards.append(Inside(*given, only_effects=True))
-        elif is_iterator(value):
-            taken = f"{what}, from which it takes elements"
-            self.guards.append(Drawn(taken, None, self.held(value), code))
-
-    def _not_run(self, function: Any) -> None:
-        """Guard what a function reads that may not run, as its result is kept."""
-        if isinstance(function, FunctionType):
-            code = function.__code__
-            reads, where = reads_of(code), function.__globals__
-            for name, path in reads.globals.items():
-                if name in where:
-                    self._key(name, where, name, path, reads, code)
-            cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
-            for name, cell in cells:
-                value = contents(cell)
-                self.place(name, Variable(self.held(cell)), value, code)
-                self.look(name, value, reads.locals.get(name, _ESCAPES), reads, code)
-
     def _attributes(self, what: str, value: Any, reads: Reads, code: CodeType) -> None:
         """Guard those attributes of a value that code names; all, if it may take any.
 
@@ -329,7 +301,6 @@ class Found:
         own = dict_of(value)
         self._class(what, value, code)
         if is_users(kind) and not is_own(kind):
-            special_methods(self, kind, code)
             for name in reads.names & {"__name__", "__qualname__"}:
                 place = Attribute(self.held(kind), name)
                 self.place(f"{what}.{name}", place, getattr(kind, name), code)
@@ -370,6 +341,16 @@ class Found:
         for name in named | (further if path.escapes else set()):
             on = path.get(name, _ESCAPES)
             self.key(f"{what}.{name}", own, name, on, reads, code)
+            if not hasattr(Tensor, name):
+                place = OfClass(self.held(Tensor), name)
+                self.place(f"Tensor.{name}", place, MISSING, code)
+        if is_users(type(value)):
+            self._class(what, value, code)
+            for name in path.keys() | (reads.names if path.escapes else set()):
+                base, _ = kept_in_class(type(value), name)
+                if base is not None and is_users(base):
+                    on = path.get(name, _ESCAPES)
+                    self.attribute(what, value, name, on, reads, code, named=True)
         for name in path.keys() - named:  # a method that the user has put there
             base, method = kept_in_class(type(value), name)
             if isinstance(method, FunctionType) and is_users(method):
@@ -377,8 +358,9 @@ class Found:
                 self.place(f"{what}.{name}", place, method, code)
 
     def _class(self, what: str, value: Any, code: CodeType) -> None:
-        """Guard the class of an object, if it may be another one."""
+        """Guard the class of an object, if it may be another one, and its methods."""
         kind = type(value)
+        special_methods(self, value if isinstance(value, type) else kind, code)
         if is_users(kind) and not isinstance(value, type):
             place = Attribute(self.held(value), "__class__")
             self.place(f"the class of {what}", place, kind, code)
@@ -386,8 +368,6 @@ class Found:
             if own is not None:
                 place = Attribute(self.held(value), "__dict__")
                 self.place(f"the attributes of {what}", place, own, code)
-            bases = Attribute(self.held(kind), "__mro__")
-            self.place(f"the bases of {kind.__name__}", bases, kind.__mro__, code)
             self.functions.know_methods(kind)
 
     def attribute(
@@ -406,9 +386,7 @@ class Found:
         `named`: the code takes it of this value; else it may, or of another one.
         """
         label = f"{what}.{name}"
-        if isinstance(value, ModuleType):
-            may_lack = named or path.tested or reads.tests or self.catches
-            self._of_module(what, value, name, path, reads, code, may_lack)
+        if self._of_module(what, value, name, path, reads, code, named):
             return
         kind = value if isinstance(value, type) else type(value)
         own = None if kind is value else dict_of(value)
@@ -418,6 +396,7 @@ class Found:
             self.look(label, kind.__members__[name], path, reads, code)
             return
         base, of_class = kept_in_class(kind, name)
+        special_methods(self, type(of_class), code)  # it may become a descriptor
         if _is_kept_in_c(value, base, name):
             self._kept_in_c(label, value, name, path, reads, code)
             return
@@ -449,18 +428,31 @@ class Found:
     def _of_module(
         self,
         what: str,
-        value: ModuleType,
+        value: Any,
         name: str,
         path: Path,
         reads: Reads,
         code: CodeType,
-        may_lack: bool,
-    ) -> None:
-        """Guard an attribute of a Python module; or that it is absent, if it may be."""
+        named: bool,
+    ) -> bool:
+        """Guard an attribute of a Python module; or that it is absent, if it may be.
+
+        Returns whether it is a module, whose class has no such attribute.
+        """
+        if not isinstance(value, ModuleType):
+            return False
+        may_lack = named or path.tested or reads.tests or self.catches
         if name == "__dict__":
             self.inside(what, value, reads, code)
+        if is_users(value):
+            place = Attribute(self.held(value), "__class__")
+            self.place(f"the class of {what}", place, type(value), code)
+            if may_lack and name not in vars(value):
+                of = f"{what}.__getattr__", vars(value), "__getattr__"
+                self.key(*of, _ESCAPES, reads, code)
         take = self.key if may_lack and is_users(value) else self._key
         take(f"{what}.{name}", vars(value), name, path, reads, code)
+        return name in vars(value) or not is_users(type(value))
 
     def from_class(
         self,
@@ -474,6 +466,8 @@ class Found:
     ) -> None:
         """Go on from an attribute that a class has, or that one of its slots holds."""
         self.functions.know(of_class)
+        if isinstance(of_class, property) and is_standard(value):
+            self._kept_in_c(label, value, name, path, reads, code)
         if isinstance(of_class, (property, staticmethod, classmethod)):
             function: Any = getattr(of_class, "__func__", None)
             if isinstance(value, type) and function and not is_users(function):
@@ -502,7 +496,8 @@ class Found:
     ) -> None:
         """Go on from an attribute of one of Python's objects: an error, a function."""
         is_one = is_standard(value) and not isinstance(value, (type, MethodType))
-        if is_one and isinstance(of_class, GetSetDescriptorType):
+        is_kept = isinstance(of_class, _COMPUTED) and name not in _READ_WHEN_RUN
+        if is_one and is_kept:
             self._kept_in_c(label, value, name, path, reads, code)
 
     def _kept_in_c(

@@ -25,6 +25,7 @@ class Functions:
         self._seen: set[int] = set()
         self._things: list[Any] = []
         self._made: dict[int, dict[str, Any]] = {}
+        self._partial: dict[int, list[Any]] = {}
 
     def forget(self) -> None:
         """Hold no function any longer."""
@@ -32,6 +33,7 @@ class Functions:
         self._seen.clear()
         self._things.clear()
         self._made.clear()
+        self._partial.clear()
 
     def know(self, value: Any) -> None:
         """Make known the functions that a value is, wraps or encloses."""
@@ -45,7 +47,16 @@ class Functions:
             if isinstance(one, FunctionType):
                 self._known.setdefault(id(one.__code__), []).append(one)
                 todo += map(contents, one.__closure__ or ())
+            if isinstance(one, functools.partial):
+                code = getattr(
+                    getattr(one.func, "__func__", one.func), "__code__", None
+                )
+                self._partial.setdefault(id(code), []).append(one)
             todo += _inside(one)
+
+    def partial(self, code: CodeType) -> list[Any]:
+        """Return the partial functions that give arguments to code."""
+        return self._partial.get(id(code), [])
 
     def know_methods(self, kind: type) -> None:
         """Make known the methods of a class."""

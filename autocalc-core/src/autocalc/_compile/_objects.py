@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextvars
+import decimal
 import functools
 import gc
 import io
@@ -17,10 +18,12 @@ from collections.abc import Set as AbstractSet
 from operator import attrgetter, methodcaller
 from types import (
     BuiltinMethodType,
+    CellType,
     FunctionType,
     MappingProxyType,
     MemberDescriptorType,
     MethodType,
+    MethodWrapperType,
     ModuleType,
 )
 from typing import Any
@@ -60,7 +63,8 @@ def dict_of(value: Any) -> Any:
 
 def is_open(value: Any) -> bool:
     """Return whether an object's elements are read without a function of its own."""
-    return isinstance(value, (*CONTAINERS, tuple, Mapping, Sequence, AbstractSet))
+    kinds = *CONTAINERS, tuple, Mapping, Sequence, AbstractSet, np.random.BitGenerator
+    return isinstance(value, kinds)
 
 
 def may_be_read(value: Any) -> bool:
@@ -140,12 +144,19 @@ def _users(kind: type) -> set[str]:
     return {name for base in kind.__mro__ if is_users(base) for name in vars(base)}
 
 
+def elements_of(value: Any) -> list[Any]:
+    """Return the elements that a container has, whatever its class makes of them."""
+    kinds: tuple[Any, ...] = (list, tuple, set, frozenset, deque)
+    kind = next(kind for kind in kinds if isinstance(value, kind))
+    return list(kind.__iter__(value))
+
+
 def held_by(value: Any) -> list[Any]:
     """Return the elements of a container, or the attributes of an object."""
     if isinstance(value, dict):
         return list(value.values())
     if isinstance(value, (*CONTAINERS, tuple)):
-        return list(value)
+        return elements_of(value)
     if isinstance(value, (ModuleType, FunctionType, type)) or is_own(type(value)):
         return []
     slots = (name for base in type(value).__mro__ for name in slots_of(base))
@@ -155,7 +166,7 @@ def held_by(value: Any) -> list[Any]:
 
 def parts_of(value: Any) -> list[Any]:
     """Return the parts of a method, a partial function, a view or an iterator."""
-    if isinstance(value, (MethodType, BuiltinMethodType)):
+    if isinstance(value, (MethodType, BuiltinMethodType, MethodWrapperType)):
         return [value.__self__]
     if isinstance(value, FunctionType):
         kept = getattr(value, "registry", None)  # functools.singledispatch
@@ -170,6 +181,8 @@ def parts_of(value: Any) -> list[Any]:
         return [value.get(None)]
     if isinstance(value, CACHED):
         return _kept_results(value)
+    if isinstance(value, CellType):
+        return gc.get_referents(value)
     if isinstance(value, weakref.ref):
         return [value()]
     if isinstance(value, (MappingProxyType, *_VIEWS)) or is_iterator(value):
@@ -183,8 +196,20 @@ def _kept_results(value: Any) -> list[Any]:
     return [x for x in gc.get_referents(value) if x is not own]
 
 
+#: Functions of which an argument names an attribute.
+_BY_NAME = (getattr, hasattr, setattr, delattr)
+
+
 def names_in(value: Any) -> list[str]:
-    """Return the names of the attributes that a function of `operator` takes."""
+    """Return the names of the attributes that a function takes which C provides."""
+    if isinstance(value, functools.partial) and value.func in _BY_NAME:
+        return [name for name in value.args if isinstance(name, str)]
+    if isinstance(value, MethodWrapperType):
+        of: Any = value.__self__
+        if value.__name__ == "__getattribute__":
+            return list(dict_of(of) or ())
+        if hasattr(type(of), "__get__"):
+            return [of.__name__]  # of a slot: ``Kind.rate.__get__``
     if isinstance(value, (attrgetter, methodcaller)):
         return [name for name in re.findall(r"\w+", repr(value)) if name.isidentifier()]
     return []
@@ -207,6 +232,22 @@ def _bytes_of(value: Any) -> Any:
 
 def _is_locked(value: Any) -> Any:
     return value.locked()
+
+
+def _text_of(value: Any) -> Any:
+    return repr(value)
+
+
+def picture_of_decimals(value: Any) -> Any:
+    """Return the settings of a context of decimal numbers."""
+    return [getattr(value, name) for name in _OF_DECIMALS], dict(value.traps)
+
+
+_OF_DECIMALS = ("prec", "rounding", "Emin", "Emax", "capitals", "clamp")
+
+
+def _state_of(value: Any) -> Any:
+    return repr(value.state)
 
 
 def _picture_of_context(value: Any) -> Any:
@@ -259,6 +300,9 @@ _PICTURES: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (contextvars.Context, _picture_of_context),
     (weakref.ref, _picture_of_reference),
     (type(threading.Lock()), _is_locked),
+    (type(threading.RLock()), _text_of),
+    (decimal.Context, picture_of_decimals),
+    (np.random.BitGenerator, _state_of),
     (CACHED, _picture_of_cache),
 )
 

@@ -12,7 +12,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from autocalc._compile._found import Found
-from autocalc._compile._guards import Attributes
+from autocalc._compile._guards import Attributes, Inside
 from autocalc._compile._objects import dict_of
 from autocalc._compile._places import MISSING, Attribute, Element, Place
 from autocalc._compile._reads import Path, Reads, reads_of
@@ -59,14 +59,18 @@ class OwnObjects:
         self._global_hooks()
         kind = type(module)
         self.method(kind, "__call__")
+        if "parametrizations" in module._names:
+            self._parametrized()
         if kind.__module__.startswith("autocalc."):
+            place: Place = Attribute(self._found.held(module), "__class__")
+            self._found.place(f"the class of {kind.__name__}", place, kind, None)
             self._found.guards.append(Attributes(self._found.held(module)))
             self.method(kind, "forward")
             self._functions(kind.forward)
             return
         title = kind.__name__
         self._found.elements(f"the names of {title}", module._names, None)
-        place: Place = Attribute(self._found.held(module), "__class__")
+        place = Attribute(self._found.held(module), "__class__")
         self._found.place(f"the class of {title}", place, kind, None)
         for name in (*module._names, "training", "_hooks"):
             if name in own:
@@ -89,6 +93,15 @@ class OwnObjects:
                 for of in path.keys() & vars(value).keys():
                     place = Element(self._found.held(vars(value)), of)
                     self._found.place(f"{name}.{of}", place, vars(value)[of], None)
+
+    def _parametrized(self) -> None:
+        """Guard whether parametrized tensors are computed once, in `cached`."""
+        from autocalc.nn.utils._parametrize import is_cached
+
+        if self._found.first(is_cached, "cached"):
+            held = self._found.held(is_cached)
+            what = "whether parametrized tensors are kept"
+            self._found.guards.append(Inside(what, held, lambda asked: asked()))
 
     def _global_hooks(self) -> None:
         """Guard the hooks that all modules have."""

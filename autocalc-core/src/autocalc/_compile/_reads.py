@@ -163,10 +163,10 @@ class Reads:
 
     def _scan(self, steps: list[Any]) -> None:
         for i, step in enumerate(steps):
+            if step.opname == "MATCH_CLASS" or _formats(steps, i):
+                self.dynamic = True
             if step.opname in _NAMES:
                 self.names.add(step.argval)
-            elif step.opname == "MATCH_CLASS":
-                self.dynamic = True
             elif step.opname.startswith(_OPERATIONS):
                 self.operators |= _methods_of(step)
             elif step.opname == "IMPORT_NAME":
@@ -262,6 +262,12 @@ def _ends_call(steps: list[Any], i: int) -> bool:
         while steps[i].opname == "LOAD_ATTR":
             i += 1
     return bool(steps[i].opname.startswith(("CALL", "PRECALL")))
+
+
+def _formats(steps: list[Any], i: int) -> bool:
+    """Return whether a step takes `format` of a text that code does not write."""
+    is_one = steps[i].opname in _NAMES and steps[i].argval in {"format", "format_map"}
+    return is_one and "LOAD_CONST" not in steps[i - 1].opname
 
 
 def _texts(constants: tuple[Any, ...]) -> Iterator[str]:

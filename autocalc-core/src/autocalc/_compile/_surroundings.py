@@ -14,12 +14,11 @@ from typing import Any
 
 import numpy as np
 
-_OF_DECIMALS = ("prec", "rounding", "Emin", "Emax", "capitals", "clamp")
+from autocalc._compile._objects import picture_of_decimals
 
 
 def _decimals(_: Any) -> Any:
-    context = decimal.getcontext()
-    return [getattr(context, name) for name in _OF_DECIMALS], context.traps
+    return picture_of_decimals(decimal.getcontext())
 
 
 def _numpy(_: Any) -> Any:

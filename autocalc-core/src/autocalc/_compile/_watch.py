@@ -14,7 +14,6 @@ numbers that are not AutoCalc's, and elements that are taken from iterators.
 
 from __future__ import annotations
 
-import builtins
 import gc
 import importlib.util
 import io
@@ -22,15 +21,16 @@ import random
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from functools import partial
 from inspect import CO_OPTIMIZED
-from types import CodeType, FrameType, ModuleType
+from itertools import accumulate
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 from autocalc._compile._followed import Followed
 from autocalc._compile._found import Found, is_opaque
 from autocalc._compile._functions import contents
 from autocalc._compile._guards import PLAIN, AnyGuard, Drawn, Guard
+from autocalc._compile._insides import surroundings
 from autocalc._compile._objects import (
     dict_of,
     held_by,
@@ -39,7 +39,7 @@ from autocalc._compile._objects import (
     may_be_read,
     numpy_state,
 )
-from autocalc._compile._outside import logs, read_from_outside
+from autocalc._compile._outside import logs, read_by_library, read_from_outside
 from autocalc._compile._own_objects import OwnObjects
 from autocalc._compile._picked import Picked
 from autocalc._compile._places import (
@@ -74,6 +74,9 @@ _DRAWS = frozenset({"random", "getrandbits", "randbytes", "seed", "setstate"})
 
 #: Methods of files, all in C.
 _WRITES = frozenset({"write", "writelines"})
+
+#: Attributes of frames that lead to what other functions see.
+_FRAMES = frozenset({"f_back", "f_builtins", "f_globals", "f_lasti", "f_locals"})
 
 #: Methods that give the text of a tensor.
 _TEXTS = frozenset({"__repr__", "__format__"})
@@ -145,6 +148,12 @@ class FunctionWatch:
     def __enter__(self) -> FunctionWatch:
         self._drawn, self.records = numpy_state(), is_grad_enabled()
         self._gradients = {leaf: _id_of(leaf.grad) for leaf in leaves()}
+        for leaf in self._gradients:
+            for hook in (
+                *(leaf.hooks or {}).values(),
+                *(leaf.accumulated or {}).values(),
+            ):
+                self._found.functions.know(hook)
         self._before: Any = sys.getprofile()
         sys.setprofile(self._event_with_numbers if self._spans else self._event)
         return self
@@ -267,11 +276,12 @@ class FunctionWatch:
             what = "the random numbers that Python draws; draw with AutoCalc's"
             self.guards.append(Drawn(what, self._line()))
         elif (caller := self._caller(frame)) is not None:
-            is_direct = caller is frame
-            outside = read_from_outside(function, frame.f_code, is_direct=is_direct)
-            self._found.surroundings(function, caller.f_code)
-            if outside:
-                self.guards.append(Drawn(outside, self._line(), reads=True))
+            outside = read_from_outside(function, frame, caller)
+            surroundings(self._found, function, caller.f_code)
+            if outside:  # while it records, nothing is collected: that is seen at once
+                given = outside, self._line(), None, None
+                at_once = function.__module__ == "gc"
+                self.guards.append(Drawn(*given, reads=True, at_once=at_once))
 
     def _caller(self, frame: FrameType | None) -> FrameType | None:
         """Return the user's frame that a frame of Python's library works for."""
@@ -382,13 +392,19 @@ class FunctionWatch:
         if back is None:
             return
         reads = reads_of(code)
+        outside = read_by_library(frame)
+        if outside and back is frame.f_back:
+            self.guards.append(Drawn(outside, self._line(), reads=True))
         self._generated(frame, code, back.f_code)
         if reads.dynamic or "__reduce_ex__" in reads.constants:
             reads = EVERYTHING
+        closes = "__closure__" in reads_of(code).names
         with self._perhaps_made():
             for name, value in frame.f_locals.items():
                 if may_be_read(value):
                     self._found.inside(name, value, reads, back.f_code, temporary=True)
+                if closes and isinstance(value, FunctionType):
+                    self._found.inside(name, value.__closure__, reads, back.f_code)
 
     def _generated(self, frame: FrameType, code: CodeType, caller: CodeType) -> None:
         """Guard the defaults of what the library has written for a user's class."""
@@ -413,7 +429,7 @@ class FunctionWatch:
         self._may_draw |= "random" in reads.names or "random" in reads.globals
         where = frame.f_globals
         if found.first(where, (id(code), "globals", found.catches)):
-            self._globals(where, reads, code)
+            self._globals(where, frame.f_builtins, reads, code)
         values = frame.f_locals
         functions, cells = found.functions.running(frame)
         for function in functions:
@@ -423,8 +439,8 @@ class FunctionWatch:
                 self._variable(name, cell, reads, code)
         for name, cell in cells.items():
             self._variable(name, cell, reads, code)
-        if self._is_first and isinstance(self._function, partial):
-            self._found.inside("the partial function", self._function, reads, code)
+        for one in found.functions.partial(code):
+            found.inside("the partial function", one, reads, code)
         if self._is_first:
             for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
                 found.unchanged(name, values.get(name), code)
@@ -453,13 +469,17 @@ class FunctionWatch:
         if n and code.co_varnames[0] in values:
             self._method(code, values[code.co_varnames[0]], reads)
 
-    def _globals(self, where: Any, reads: Reads, code: CodeType) -> None:
-        of_python = vars(builtins)
+    def _globals(
+        self, where: Any, of_python: Any, reads: Reads, code: CodeType
+    ) -> None:
         for name, path in reads.globals.items():
             self._found.key(name, where, name, path, reads, code)
-            if name not in where and name in of_python:
+            if name not in where:
                 place = Element(self._found.held(of_python), name)
-                self._found.place(name, place, of_python[name], code)
+                self._found.place(name, place, of_python.get(name, MISSING), code)
+        if reads.names & _FRAMES:
+            what = "the frames of functions that run"
+            self.guards.append(Drawn(what, None, None, code, reads=True))
         for name in (reads.names | reads.operators) & vars(Tensor).keys():
             method = OfClass(self._found.held(Tensor), name)
             self._found.place(f"Tensor.{name}", method, vars(Tensor)[name], code)
@@ -471,7 +491,8 @@ class FunctionWatch:
             if level:
                 package = where.get("__package__") or ""
                 full = importlib.util.resolve_name("." * level + name, package)
-            self._module(full, sys.modules.get(full), reads, code)
+            for one in accumulate(full.split("."), "{}.{}".format):
+                self._module(one, sys.modules.get(one), reads, code)
         if reads.imports_any:
             what = "what `__import__` finds (importlib.import_module is guarded)"
             self.guards.append(Drawn(what, None, None, code, reads=True))

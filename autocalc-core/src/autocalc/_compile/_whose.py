@@ -14,6 +14,7 @@ from autocalc._dispatch._callers import own_path
 #: Where tensors are asked for what they are, and how.
 _TENSORS = ("_tensor/tensor.py", "_tensor/printing.py", "_methods/properties.py")
 _GENERATORS = ("_tensor/generator.py", "_ops/random/rng_state.py")
+_FILES = ("_io/files.py",)
 _SIZES = frozenset(
     {"shape", "size", "numel", "nelement", "__len__", "nbytes", "stride",
      "is_contiguous"}
@@ -31,6 +32,7 @@ _ANSWERS |= {
     "describe": "the text of a tensor",
     "get_state": "the state of a generator",
     "get_rng_state": "the state of a generator",
+    "load": "what a file holds",
 }
 
 #: Where AutoCalc's objects have settings that steps read.
@@ -67,7 +69,7 @@ def kind_of(code: CodeType, where: dict[str, Any]) -> str:
 def _kind_of_own(inside: str, code: CodeType) -> str:
     if inside.startswith("models"):  # written as users write theirs
         return "users"
-    if inside in _TENSORS + _GENERATORS and code.co_name in _ANSWERS:
+    if inside in _TENSORS + _GENERATORS + _FILES and code.co_name in _ANSWERS:
         return "answered"
     if inside in _TENSORS and code.co_name in _SIZES | _ASKED:
         return "asked"

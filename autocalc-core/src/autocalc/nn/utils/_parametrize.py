@@ -59,6 +59,11 @@ def cached() -> Iterator[None]:
             _Cache.values.clear()
 
 
+def is_cached() -> bool:
+    """Return whether parametrized tensors are computed once, within `cached`."""
+    return _Cache.depth > 0
+
+
 class ParametrizationList(ModuleList):
     """The parametrizations of one tensor, applied one after the other.
 
