@@ -24,6 +24,7 @@ from autocalc._program._short_recorder import RequirementError, ShortRecorder
 from autocalc._program._steps import Draw, NoProgramError, Step, Steps
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.generator import Generator, default_generator, drawing_from
+from autocalc.errors import KernelIndexError
 
 _running = threading.local()
 
@@ -357,7 +358,7 @@ class ShortProgram:
             execute(bound.steps, registers, bound.empty)
         except Exception as error:
             if bound.writes and error.__class__ is not RequirementError:
-                raise
+                raise _explained(error, definition, args, keywords) from None
             registers = []
         finally:
             restore(before)
@@ -375,6 +376,21 @@ class ShortProgram:
         if cls is None:
             return several[0]
         return tuple(several) if cls is tuple else cls(*several)
+
+
+def _explained(
+    error: Exception, definition: Any, args: tuple[Any, ...], keywords: dict[str, Any]
+) -> Exception:
+    """Return the definition's error for an index, which has the range.
+
+    It runs on a copy of what is written, as the program may have begun to write.
+    """
+    if isinstance(error, KernelIndexError) and args and args[0].__class__ is Tensor:
+        try:
+            definition(make(args[0]._array.copy(), None), *args[1:], **keywords)
+        except KernelIndexError as found:
+            return found
+    return error
 
 
 def _written(x: Any, counted: bool, returns_none: bool) -> Any:
