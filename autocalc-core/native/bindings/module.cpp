@@ -42,6 +42,7 @@ void add_eager(py::module_& native) {
     check(eager::prepare(native.ptr()) && eager::callable_ready());
     eager::add_along(calls);
     eager::add_backward(calls);
+    eager::add_classes(calls);
     eager::add_elementwise(calls);
     eager::add_halves(calls);
     eager::add_kernels(calls);

@@ -62,6 +62,7 @@ struct Plain : Kind {
 
 void add_along(py::module_& calls);
 void add_backward(py::module_& calls);
+void add_classes(py::module_& calls);
 void add_elementwise(py::module_& calls);
 void add_halves(py::module_& calls);
 void add_kernels(py::module_& calls);

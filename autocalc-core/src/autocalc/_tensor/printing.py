@@ -118,7 +118,10 @@ def _elements(threshold: Any) -> int:
     return -1 if math.isnan(n) else int(min(n, _ENDLESS))  # -1 is refused
 
 
-_START = "tensor("
+def _start(kind: type) -> str:
+    """Return ``tensor(``, or the name of a user's class."""
+    ours = kind.__module__.partition(".")[0] in {"autocalc", "torch"}
+    return "tensor(" if ours else f"{kind.__name__}("
 
 
 def describe(x: Any) -> str:  # a Tensor, whose module imports this one
@@ -127,12 +130,13 @@ def describe(x: Any) -> str:  # a Tensor, whose module imports this one
     elements = "..." if x.is_meta else "[]"
     if x.numel() and not x.is_meta:
         elements = _elements_text(x, o)
-    text = _START + elements
+    start = _start(type(x))
+    text = start + elements
     length = len(text) - text.rfind("\n") + 1
     for extra in _extras(x):
         if length + len(extra) + 2 > o.linewidth:
-            text += f",\n{' ' * len(_START)}{extra}"
-            length = len(_START) + len(extra)
+            text += f",\n{' ' * len(start)}{extra}"
+            length = len(start) + len(extra)
         else:
             text += f", {extra}"
             length += len(extra) + 2
@@ -172,7 +176,7 @@ def _elements_text(x: Any, o: Options) -> str:
     form = form_of(shown.reshape(-1).tolist(), o.precision, o.sci_mode)
     if array.ndim == 0:
         return form(array.item())
-    return _nested(array, len(_START), form, edge, o.linewidth)
+    return _nested(array, len(_start(type(x))), form, edge, o.linewidth)
 
 
 def shown_places(size: int, edge: int | None) -> list[int]:

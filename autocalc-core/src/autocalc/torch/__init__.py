@@ -12,7 +12,7 @@ from typing import Any
 
 import autocalc
 from autocalc import _config
-from autocalc.torch import _checks, _files, _finder, _integer_products, _report
+from autocalc.torch import _checks, _files, _finder, _gates, _integer_products, _report
 
 __all__ = ["VERSION", "install"]
 
@@ -64,6 +64,7 @@ def fill(names: dict[str, Any]) -> None:
     names["_int_mm"] = _integer_products._int_mm
     names.update(legacy_contiguous_format=autocalc.contiguous_format)
     names["torch"] = sys.modules["torch"]
+    _gates.watch()
 
 
 def __getattr__(name: str) -> Any:

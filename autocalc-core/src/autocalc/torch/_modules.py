@@ -94,7 +94,7 @@ MODULES = {
     "onnx._internal": _WRITTEN,
     "onnx.operators": _WRITTEN,
     "onnx.utils": _WRITTEN,
-    "overrides": "no class takes over calls of operators.",
+    "overrides": "it is a list of PyTorch's own functions.",
     "package": "models are saved as safetensors files. Instead: torch.save.",
     "quantization": _INTEGERS,
     "storage": "a tensor's memory has bytes, and no dtype. Instead: the tensor.",

@@ -87,9 +87,14 @@ def autocasts(
 
     def declare(function: CallT) -> CallT:
         if calls is not None:
-            made: CallT = calls.gate(
-                function, lambda call: partial(_run, chosen, inside or call)
-            )
+            gates: list[Any] = []
+
+            def gate(call: Any) -> Any:
+                gates.append(partial(_run, chosen, inside or call))
+                return gates[0]
+
+            made: CallT = calls.gate(function, gate)
+            GATES[made] = gates[0]
             return made
 
         @wraps(function)
@@ -102,6 +107,9 @@ def autocasts(
 
     return declare
 
+
+#: Each operator of the engine that has a gate, and its gate.
+GATES: dict[Callable[..., Any], Callable[..., Any]] = {}
 
 #: How many contexts are open in all threads.
 _open_contexts = [0]
@@ -132,6 +140,11 @@ def _count(more: int) -> None:
         _open_contexts[0] += more
         if calls is not None:
             calls.shut_gates(_open_contexts[0] > 0)
+
+
+def keep_shut() -> None:
+    """Shut all gates for good: others than these have come."""
+    _count(1)
 
 
 def _run(policy: Callable[..., Any], operator: Any, /, *args: Any, **words: Any) -> Any:

@@ -76,15 +76,28 @@ def declared(function: CallT) -> CallT:
     _body = function
 
     def _call(*args: Any, **words: Any) -> Any:
-        definition = inspect.unwrap(_body)
-        # The defaults come first: another thread may call at any moment.
-        _call.__defaults__ = definition.__defaults__
-        _call.__kwdefaults__ = definition.__kwdefaults__
-        _call.__code__ = _calling(definition)
+        _complete(_call, _body)
         return _call(*args, **words)
 
     update_wrapper(_call, function)
     return _call  # type: ignore[return-value]  # with the signature of `function`
+
+
+def _complete(call: Any, body: Any) -> None:
+    """Give a declared function its code."""
+    definition = inspect.unwrap(body)
+    # The defaults come first: another thread may call at any moment.
+    call.__defaults__ = definition.__defaults__
+    call.__kwdefaults__ = definition.__kwdefaults__
+    call.__code__ = _calling(definition)
+
+
+def complete(function: Any) -> None:
+    """Give a function its code, if it is declared and has not been called."""
+    code = function.__code__
+    if code.co_name == "_call" and code.co_filename == _complete.__code__.co_filename:
+        closure = dict(zip(code.co_freevars, function.__closure__, strict=True))
+        _complete(function, closure["_body"].cell_contents)
 
 
 def unseen(parameters: Collection[str]) -> set[str]:

@@ -6,6 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc.torch import _mentioned
+from autocalc.torch._overrides import DisableTorchFunction as DisableTorchFunction
+from autocalc.torch._overrides import (
+    DisableTorchFunctionSubclass as DisableTorchFunctionSubclass,
+)
+from autocalc.torch._overrides import disabled, state
 from torch._C import _nn as _nn
 
 
@@ -25,6 +30,19 @@ def _are_functorch_transforms_active() -> bool:
 def _cuda_isInBadFork() -> bool:
     """Return False: a process that was forked has no GPU to lose."""
     return False
+
+
+_disabled_torch_function_impl = disabled
+
+
+def _len_torch_function_stack() -> int:
+    """Return how many modes take over calls."""
+    return len(state.modes)
+
+
+def _is_torch_function_mode_enabled() -> bool:
+    """Return whether a mode takes over calls."""
+    return bool(state.modes) and state.everything
 
 
 __getattr__ = _mentioned.names_of(__name__)

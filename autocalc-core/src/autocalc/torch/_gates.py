@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: MIT
+"""Puts a gate in front of each function that a class or a mode can take over.
+
+There is none, and nothing costs anything, until the first class with a
+``__torch_function__`` is made or the first mode is entered.  From then on functions
+are what they were, and of the same names: of those that the engine calls, the gate is
+the engine's own; of the others, it is their new code.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterator
+from functools import partial
+from types import FunctionType
+from typing import Any
+
+import autocalc
+from autocalc import Tensor, nn
+from autocalc._dispatch.engine.eager import calls
+from autocalc._ops._operator import autocasting
+from autocalc._ops._operator.declared import complete
+from autocalc.torch import _overrides
+from autocalc.torch._overrides import NAME, Gate, disabled
+
+#: Operators of Python, and the methods that take their calls over.
+_OPERATORS = {
+    **{f"__{name}__": name for name in ("add", "sub", "mul", "matmul", "pow", "neg")},
+    **{f"__{name}__": name for name in ("gt", "ge", "lt", "le", "ne", "abs")},
+    **{f"__i{name}__": f"{name}_" for name in ("add", "sub", "mul")},
+    "__radd__": "add",
+    "__rmul__": "mul",
+    "__truediv__": "div",
+    "__itruediv__": "div_",
+    "__mod__": "remainder",
+}
+
+#: Methods of Python's that no class takes over: they are about the object.
+_OBJECTS = frozenset(
+    {
+        *(
+            "__copy__",
+            "__dir__",
+            "__dlpack__",
+            "__dlpack_device__",
+            "__hash__",
+            "__init__",
+        ),
+        *("__init_subclass__", "__new__", "__reduce_ex__", "__torch_function__"),
+    }
+)
+
+#: Functions that no class takes over: they are about no tensor, or ask what it is.
+IGNORED = frozenset(
+    {
+        *(
+            "as_subclass",
+            "broadcast_shapes",
+            "callback",
+            "can_cast",
+            "compile",
+            "is_tensor",
+        ),
+        *("from_dlpack", "from_numpy", "frombuffer", "initial_seed", "live_node_count"),
+        *("load", "manual_seed", "promote_types", "save", "seed", "serial", "typename"),
+    }
+)
+#: How the names begin of functions about the process.
+_ABOUT_PROCESS = (
+    *("are_", "get_", "is_anomaly_", "is_autocast_", "is_deterministic_", "is_grad_"),
+    *("is_inference_", "set_", "use_"),
+)
+
+#: Functions that make plain tensors of any: modes alone take them over.
+_COPIES = frozenset({"tensor", "as_tensor", "asarray", "scalar_tensor"})
+
+_shut = [False]
+
+
+def watch() -> None:
+    """Give tensors their ``__torch_function__``, and look at each class made."""
+    tensor: Any = Tensor
+    setattr(tensor, NAME, classmethod(_overrides.keep_class))
+    for kind in (nn.Parameter, nn.Buffer, nn.UninitializedBuffer.__mro__[1]):
+        setattr(kind, NAME, staticmethod(disabled))
+    if hasattr(calls, "watch_classes"):
+        calls.watch_classes(_made)
+    else:
+        builtins.__build_class__ = partial(_build, builtins.__build_class__)
+
+
+def _build(build: Callable[..., Any], *args: Any, **words: Any) -> Any:
+    made = build(*args, **words)
+    _made(made)
+    return made
+
+
+def _made(kind: Any) -> None:
+    """Shut the gates if a class takes over calls."""
+    if not _shut[0] and getattr(kind, NAME, disabled) is not disabled:
+        shut()
+
+
+def shut() -> None:
+    """Put a gate in front of each function, for good."""
+    if _shut[0]:
+        return
+    _shut[0] = True
+    seen: set[int] = set()
+    for function, public, kind in _functions():
+        if id(function) not in seen:
+            seen.add(id(function))
+            _add_gate(function, public, kind)
+    autocasting.keep_shut()
+    tensor: Any = Tensor
+    _overrides.PLAIN_RESULTS.add(tensor.grad.__get__)
+
+
+def ignored() -> set[Any]:
+    """Return the functions that no class takes over."""
+    names = {*filter(_is_ignored, vars(autocalc))}
+    return {function for name in names if (function := _gated(vars(autocalc)[name]))}
+
+
+def _is_ignored(name: str) -> bool:
+    return name in IGNORED or name.startswith(("_", *_ABOUT_PROCESS))
+
+
+def _functions() -> Iterator[tuple[Any, Any, str]]:
+    """Yield functions, what a class is given for them, and the kinds of their gates."""
+    methods = {
+        k: v for k, v in vars(Tensor).items() if _gated(v) or type(v) is property
+    }
+    for name, method in methods.items():  # first, for they have names of Python's
+        if name.startswith("__") and name not in _OBJECTS:
+            public = methods[_OPERATORS.get(name, name)]
+            if public is method:
+                public.__name__ = name
+            kind = "" if name in ("__array__", "__deepcopy__") else "operator"
+            yield method, public, kind
+    for space in (autocalc, nn.functional, autocalc.linalg, autocalc.special):
+        for name in dir(space):
+            function = None if _is_ignored(name) else _gated(getattr(space, name, None))
+            if function:
+                yield function, function, "copy" if name in _COPIES else ""
+    for name, method in methods.items():
+        if type(method) is property:
+            yield method.fget, method.__get__, ""
+        elif not name.startswith("_") and name not in IGNORED:
+            if method.__name__.startswith("_"):
+                method.__name__ = name
+            yield method, method, ""
+
+
+def _gated(function: Any) -> Any:
+    """Return a function that can have a gate, else None."""
+    engines = calls is not None and type(function) is type(autocalc.exp)
+    return function if engines or isinstance(function, FunctionType) else None
+
+
+def _add_gate(function: Any, public: Any, kind: str) -> None:
+    """Let a function's gate be called in its place."""
+    if isinstance(function, FunctionType):
+        _exchange_code(function, public, kind)
+        return
+    inside = autocasting.GATES.get(function)
+    calls.gate(function, lambda call: Gate(public, inside or call, kind).__call__)
+
+
+def _exchange_code(function: Any, public: Any, kind: str) -> None:
+    """Let a function of Python call its gate, which runs a copy of what it was."""
+    complete(function)
+    copy: Any = FunctionType(
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    copy.__kwdefaults__ = function.__kwdefaults__
+    gate = Gate(public, copy, kind)
+    code = _template.__code__
+    function.__code__ = code.replace(
+        co_consts=tuple(gate if one == "gate" else one for one in code.co_consts),
+        co_freevars=function.__code__.co_freevars,
+        co_name=function.__code__.co_name,
+        co_filename=function.__code__.co_filename,
+    )
+    function.__wrapped__ = copy  # whose signature `inspect` reads
+
+
+def _template(*args: Any, **words: Any) -> Any:
+    return "gate".__call__(*args, **words)  # type: ignore[operator]  # see above
