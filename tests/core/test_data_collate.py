@@ -49,6 +49,20 @@ def test_structures_are_collated_field_by_field():
     assert batch["n"] == ["a", "a"]
 
 
+def test_tuples_become_a_list_in_which_a_program_can_exchange_parts():
+    assert type(default_collate([(1, "a"), (2, "b")])) is list
+    assert type(default_convert((1, "a"))) is list
+    loader = ac.data.DataLoader(ac.data.TensorDataset(ac.ones(4, 2), ac.arange(4)), 2)
+    for batch in loader:
+        batch[0] = batch[0].double()
+        assert batch[0].dtype is ac.float64
+    both = ac.data.StackDataset(loader.dataset, range(4))
+    assert [type(part) for part in next(iter(ac.data.DataLoader(both)))] == [
+        list,
+        ac.Tensor,
+    ]
+
+
 def test_tensors_that_require_a_gradient_stay_connected():
     sample = ac.tensor([1.0, 2.0], requires_grad=True)
     assert default_collate([sample, sample]).requires_grad

@@ -31,6 +31,12 @@ def test_tensor_dataset_gives_rows_as_a_tuple():
     assert y.item() == 5
 
 
+@pytest.mark.parametrize("make", [list, ac.tensor, np.array])
+def test_tensor_dataset_gives_the_rows_of_a_list(make):
+    x, y = ac.data.TensorDataset(*make_tensors())[make([4, 0])]
+    assert (x.tolist(), y.tolist()) == ([[8.0, 9.0], [0.0, 1.0]], [4, 0])
+
+
 def test_tensor_dataset_takes_a_batch_in_the_order_asked_for():
     data = ac.data.TensorDataset(*make_tensors())
     x, y = data.take(np.array([4, 0, 4]))

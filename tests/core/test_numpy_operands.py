@@ -12,7 +12,7 @@ from tests.core import traced_calls
 
 import autocalc as ac
 from autocalc import nn
-from autocalc.errors import DTypeError
+from autocalc.errors import DTypeError, GradError
 from autocalc.nn import functional as F
 from autocalc.utils import data
 
@@ -185,3 +185,14 @@ def test_calls_with_numbers_of_either_kind(name):
         ac.manual_seed(1)
         results.append(traced_calls.call_of(expression)(traced_calls.Data("usual", 1)))
     ac.testing.assert_close(*results, equal_nan=True)
+
+
+def test_functions_of_numpy_make_tensors_of_a_tensor():
+    x = ac.tensor([0.0, 4.0])
+    for made in (np.sqrt(x), np.add(x, 1), np.maximum(np.ones(2, np.float32), x)):
+        assert (type(made), made.dtype) == (ac.Tensor, ac.float32)
+    assert np.sqrt(x).tolist() == [0.0, 2.0]
+    assert np.isnan(x).dtype is ac.bool
+    assert type(np.concatenate([x, x])) is np.ndarray
+    with pytest.raises(GradError, match="requires a gradient"):
+        np.sqrt(ac.ones(2, requires_grad=True))

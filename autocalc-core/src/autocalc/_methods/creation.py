@@ -185,3 +185,9 @@ class Creation:
 
     def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
         return from_data.to_numpy(self.numpy(), dtype, copy)
+
+    def __array_wrap__(
+        self: Tensor, array: Any, context: Any = None, return_scalar: bool = False
+    ) -> Tensor:
+        """Return what a function of NumPy made of the tensor as a tensor."""
+        return from_data.from_numpy(array)

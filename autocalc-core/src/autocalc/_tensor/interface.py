@@ -51,6 +51,10 @@ class TensorInterface(Generic[TensorT]):
         self, dtype: Any = None, copy: builtins.bool | None = None
     ) -> Any: ...
 
+    def __array_wrap__(self, array: Any) -> TensorT:
+        """Return what a function of NumPy made of the tensor as a tensor."""
+        ...
+
     def __eq__(self, other: object) -> TensorT:  # type: ignore[override]  # element by element
         """Return whether x == y, element by element; shapes broadcast."""
         ...

@@ -35,7 +35,8 @@ def default_collate(samples: Sequence[Any]) -> Any:
 
     Tensors and arrays are stacked along a new first dimension.  Numbers become a tensor
     of dtype float64, int64 or bool.  Tuples and lists are combined position by
-    position, dicts key by key.  Strings and bytes remain a list.
+    position, and a tuple becomes a list.  Dicts are combined key by key.  Strings and
+    bytes remain a list.
 
     Parameters
     ----------
@@ -122,11 +123,9 @@ def _like(mapping: Mapping[Any, Any], items: dict[Any, Any]) -> Any:
 
 
 def _maker(sample: Sequence[Any]) -> Callable[[list[Any]], Any]:
-    if isinstance(sample, list):
-        return list
     if hasattr(sample, "_fields"):  # a namedtuple takes its fields one by one
         return lambda fields: type(sample)(*fields)
-    return tuple
+    return list
 
 
 def _collate_fields(samples: Sequence[Any], make: Callable[[list[Any]], Any]) -> Any:

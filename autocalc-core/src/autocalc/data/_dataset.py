@@ -66,7 +66,8 @@ def take(dataset: Any, indices: Indices) -> Any:
     be passed over by the inherited `take`; such a data set is asked sample by sample.
     """
     if isinstance(dataset, Dataset) and overrides(type(dataset), "take", "__getitem__"):
-        return dataset.take(indices)
+        batch = dataset.take(indices)
+        return list(batch) if type(batch) is tuple else batch  # as it is collated
     return default_collate([dataset[int(i)] for i in indices])
 
 
@@ -161,12 +162,11 @@ class TensorDataset(Dataset):
         """Return the number of samples."""
         return len(self._arrays[0])
 
-    def __getitem__(self, index: int | slice) -> tuple[Tensor, ...]:
-        """Return row `index` of each tensor, or the rows of a slice."""
-        if isinstance(index, slice):
-            return tuple(tensor[index] for tensor in self.tensors)
-        row = checked_index("TensorDataset", index, len(self))
-        return tuple(tensor[row] for tensor in self.tensors)
+    def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
+        """Return row `index` of each tensor, or the rows of a slice or a list."""
+        if isinstance(index, int):
+            index = checked_index("TensorDataset", index, len(self))
+        return tuple(tensor[index] for tensor in self.tensors)
 
     def take(self, indices: Indices) -> tuple[Tensor, ...]:
         """Return the rows `indices` of each tensor."""
