@@ -48,6 +48,13 @@ def run(model):
     model(ac.rand(3, 2).requires_grad_()).sum().backward()
 
 
+def test_hooks_of_the_last_step_of_each_module(register):
+    seen = []
+    register("register_module_backward_hook", lambda m, *_: seen.append(type(m)))
+    run(nn.Sequential(nn.Linear(2, 2), nn.ReLU()))
+    assert seen == [nn.ReLU, nn.Sequential, nn.Linear]
+
+
 def test_order_of_hooks(register):
     seen = []
 

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import pytest
 
 import autocalc as ac
 from autocalc import nn
-from autocalc.errors import DTypeError, GradError
+from autocalc.errors import AutocalcWarning, GradError
 
 
 class Add(nn.Module):
@@ -142,12 +144,72 @@ def test_backward_hooks_run_where_no_input_requires_a_gradient():
 def test_backward_hooks_say_what_is_wrong():
     net = nn.Linear(2, 1)
     net.register_full_backward_hook(lambda m, into, out: (None, None))
-    with pytest.raises(GradError, match="backward hook: returned 2 gradients for 1"):
+    with pytest.raises(GradError, match="backward hook: got 2, but expected 1 gra"):
         net(ac.ones(1, 2, requires_grad=True)).sum().backward()
+    net = nn.Linear(2, 1)
+    net.register_full_backward_hook(lambda m, into, out: (ac.ones(1, 2),))
+    with pytest.raises(GradError, match="where no input requires gradient; return No"):
+        net(ac.ones(1, 2)).sum().backward()
+
+
+class Parts(NamedTuple):
+    a: ac.Tensor
+    b: ac.Tensor
+
+
+class Gives(nn.Module):
+    def __init__(self, make):
+        super().__init__()
+        self.make = make
+
+    def forward(self, x):
+        return self.make(x)
+
+
+def test_backward_hooks_of_outputs_of_other_kinds():
+    seen = []
+    x = ac.ones(2, requires_grad=True)
+    for make in (lambda x: {"a": x * 2}, lambda x: Parts(x * 2, x * 3)):
+        net = Gives(make)
+        net.register_full_backward_hook(lambda m, into, out: seen.append(values(out)))
+        if isinstance(make(x), dict):
+            with pytest.warns(
+                AutocalcWarning, match="a dict. The output should be a T"
+            ):
+                net(x)["a"].sum().backward()
+        else:
+            net(x).b.sum().backward()
+    assert seen == [[[0.0, 0.0], [1.0, 1.0]]]
+
+
+def test_hooks_of_the_last_step():
+    seen = []
+    net = nn.Sequential(nn.Linear(2, 2), nn.Sigmoid())
+    handle = net[1].register_backward_hook(lambda m, into, out: seen.append((m, into)))
+    x = ac.zeros(1, 2, requires_grad=True)
+    net[1](x).sum().backward()
+    assert seen[0][0] is net[1]
+    assert values(seen[0][1]) == [[[0.25, 0.25]]]
+    handle.remove()
+    net[1].register_backward_hook(lambda m, into, out: (into[0] * 8,))
+    x.grad = None
+    net[1](x).sum().backward()
+    assert x.grad.tolist() == [[2.0, 2.0]]
+    with pytest.raises(GradError, match="hooks of the other kind"):
+        net[1].register_full_backward_hook(print)
+    net[0].register_full_backward_hook(print)
+    with pytest.raises(GradError, match="hooks of the other kind"):
+        net[0].register_backward_hook(print)
+    pair = Gives(lambda x: {"a": (x * 2, x)})
+    pair.register_backward_hook(lambda m, into, out: seen.append(values(out)))
+    pair(x)["a"][0].sum().backward()
+    assert seen[-1] == [[[1.0, 1.0]]]
+
+
+def test_handles_have_the_numbers_of_their_hooks():
     net = nn.Identity()
-    net.register_full_backward_hook(lambda m, into, out: None)
-    with pytest.raises(DTypeError, match="Identity: a module with backward hooks retu"):
-        net("text")
+    first, second = (net.register_forward_hook(print) for _ in range(2))
+    assert first.id != second.id
 
 
 class Product(nn.Module):

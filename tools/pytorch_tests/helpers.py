@@ -35,6 +35,14 @@ def collecting(on: bool) -> None:
         stand_ins.collecting(on)
 
 
+def after_test() -> None:
+    """Remove hooks of all modules: tests exchange the private dictionaries of them."""
+    if UNDER_AUTOCALC:
+        from autocalc.nn._module.hooks import ON_CALLS
+
+        ON_CALLS.clear()
+
+
 def prepare() -> None:
     """Import the helpers and set them up."""
     if UNDER_AUTOCALC:

@@ -84,6 +84,7 @@ def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: Any) -> Generator[None, Any, Any]:
     """Say that a test begins, and end it when its time is over."""
+    from tools.pytorch_tests import helpers
 
     def stop(*_: Any) -> None:
         raise TooLongError
@@ -96,6 +97,7 @@ def pytest_runtest_protocol(item: Any) -> Generator[None, Any, Any]:
         return (yield)
     finally:
         signal.alarm(0)
+        helpers.after_test()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -136,6 +136,7 @@ TABLE: dict[str, str] = {
             EXTRA=_EXTRA_STATE_KEY_SUFFIX
         nn._module.global_hooks: register_module_buffer_registration_hook
             register_module_forward_hook register_module_forward_pre_hook
+            register_module_backward_hook
             register_module_full_backward_hook register_module_full_backward_pre_hook
             register_module_module_registration_hook
             register_module_parameter_registration_hook

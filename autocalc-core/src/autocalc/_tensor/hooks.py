@@ -21,9 +21,9 @@ class RemovableHandle:
     ) -> None:
         RemovableHandle._next += 1
         self._hooks = hooks
-        self._id = RemovableHandle._next
+        self.id = RemovableHandle._next
         others = list(hooks) if prepend else ()
-        hooks[self._id] = hook
+        hooks[self.id] = hook
         for key in others:
             hooks[key] = hooks.pop(key)
 
@@ -34,7 +34,7 @@ class RemovableHandle:
 
     def remove(self) -> None:
         """Remove the hook; calling it again has no effect."""
-        self._hooks.pop(self._id, None)
+        self._hooks.pop(self.id, None)
 
     def __enter__(self) -> RemovableHandle:
         return self

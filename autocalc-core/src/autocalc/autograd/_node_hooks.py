@@ -161,8 +161,8 @@ def _replaced(hook: Any, found: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:
         )
     if len(found) != len(given):
         raise GradError(
-            f"hook {name!r}: returned {len(found)} values for {len(given)}; return "
-            f"None, or one for each."
+            f"hook {name!r}: got {len(found)}, but expected {len(given)} gradients; "
+            f"return None, or one for each."
         )
     for i, (new, old) in enumerate(zip(found, given, strict=True)):
         if new is None:

@@ -110,6 +110,23 @@ def register_module_forward_hook(
     return _on_calls(where, "forward", hook, **words)
 
 
+def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, grad_input, grad_output)`` where modules' last steps pass.
+
+    See `Module.register_backward_hook`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> from autocalc.nn.modules.module import register_module_backward_hook
+    >>> handle = register_module_backward_hook(lambda m, g_in, g_out: print(g_out))
+    >>> ac.nn.Linear(2, 1)(ac.ones(1, 2)).sum().backward()
+    (tensor([[1.]]),)
+    >>> handle.remove()
+    """
+    return _on_calls("register_module_backward_hook", "on_node", hook)
+
+
 def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call ``hook(module, grad_input, grad_output)`` in the backward of every module.
 

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 from weakref import ref
 
@@ -12,7 +13,7 @@ from autocalc._graph._grad_mode import is_grad_enabled
 from autocalc._tensor import RemovableHandle, Tensor, node_and_slot
 from autocalc.autograd._early import watch
 from autocalc.autograd._function import Function
-from autocalc.errors import AutocalcWarning, DTypeError, GradError
+from autocalc.errors import AutocalcWarning, GradError
 
 
 class Hook(NamedTuple):
@@ -34,7 +35,7 @@ class Hooks:
     """The hooks of one module, by kind; made when the first one is registered."""
 
     __slots__ = ("backward", "backward_pre", "forward", "forward_pre",
-                 "load_state_post", "load_state_pre", "state_post",
+                 "load_state_post", "load_state_pre", "on_node", "state_post",
                  "state_pre")  # fmt: skip
 
     def __init__(self) -> None:
@@ -42,6 +43,8 @@ class Hooks:
         self.forward: dict[int, Hook] = {}
         self.backward_pre: dict[int, Hook] = {}
         self.backward: dict[int, Hook] = {}
+        #: Of the last step's node: what PyTorch had before it had whole modules'.
+        self.on_node: dict[int, Hook] = {}
         self.state_pre: dict[int, Hook] = {}
         self.state_post: dict[int, Hook] = {}
         self.load_state_pre: dict[int, Hook] = {}
@@ -52,6 +55,7 @@ class Hooks:
 
     def __setstate__(self, state: dict[str, dict[int, Hook]]) -> None:
         """Take over hooks that were copied or pickled, and leave their keys taken."""
+        self.__init__()  # type: ignore[misc]  # for kinds that an older state lacks
         for name, hooks in state.items():
             setattr(self, name, hooks)
             RemovableHandle.keep_free_of(hooks)
@@ -64,7 +68,7 @@ ON_CALLS: dict[int, tuple[str, Hook]] = {}
 def with_those_of_all(hooks: Hooks | None) -> Hooks:
     """Return the hooks of a module after those that all modules have."""
     own, merged = hooks or Hooks(), Hooks()
-    for name in ("forward_pre", "forward", "backward_pre", "backward"):
+    for name in ("forward_pre", "forward", "backward_pre", "backward", "on_node"):
         first = {key: hook for key, (kind, hook) in ON_CALLS.items() if kind == name}
         setattr(merged, name, {**first, **getattr(own, name)})
     return merged
@@ -127,7 +131,28 @@ def _call_forward(
         given = (args, kwargs) if hook.with_kwargs else (args,)
         changed = hook.function(module, *given, output)
         output = output if changed is None else changed
+    if hooks.on_node:
+        _hook_node(module, hooks.on_node, output)
     return output if backward_hook is None else backward_hook.setup_output_hook(output)
+
+
+def _hook_node(module: Any, hooks: dict[int, Hook], output: Any) -> None:
+    """Register hooks with the node that made the first tensor of an output."""
+    while not isinstance(output, Tensor):
+        mapping = isinstance(output, Mapping)
+        output = next(iter(output.values() if mapping else output))
+    node = output.grad_fn
+    for hook in () if node is None else tuple(hooks.values()):
+        node.register_hook(partial(hook.function, module))
+
+
+def one_kind_only(where: str, others: dict[int, Any]) -> None:
+    """Refuse backward hooks of the last step and of the whole call in one module."""
+    if others:
+        raise GradError(
+            f"{where}: the module has backward hooks of the other kind. Use either "
+            f"register_full_backward_hook or register_backward_hook, not both."
+        )
 
 
 class _BackwardHookFunction(Function):
@@ -184,10 +209,14 @@ class BackwardHook:
         """Let the output, a tensor or a tuple of them, through one node."""
         outputs = (output,) if isinstance(output, Tensor) else output
         if not isinstance(outputs, (tuple, list)):
-            raise DTypeError(
-                f"{type(self.module).__name__}: a module with backward hooks returned "
-                f"a {type(output).__name__}; it must return a tensor or a tuple."
+            warnings.warn(
+                f"{type(self.module).__name__}: its backward hooks are not called, for "
+                f"it returned a {type(output).__name__}. The output should be a Tensor "
+                f"or a tuple of Tensors.",
+                AutocalcWarning,
+                stacklevel=5,
             )
+            return output
         places = [i for i, y in enumerate(outputs) if _differentiable(y)]
         if not places:
             return output
@@ -203,7 +232,9 @@ class BackwardHook:
         if isinstance(output, Tensor):
             return passed[0]
         through = dict(zip(places, passed, strict=True))
-        return type(output)([through.get(i, y) for i, y in enumerate(outputs)])
+        parts = [through.get(i, y) for i, y in enumerate(outputs)]
+        named = hasattr(output, "_fields")
+        return type(output)(*parts) if named else type(output)(parts)
 
     def _output_grads(
         self, n: int, places: list[int], grads: tuple[Any, ...]
@@ -227,6 +258,11 @@ class BackwardHook:
         for hook in tuple(self.hooks.values()):
             changed = hook.function(self.module, given, self.grad_output)
             given = _replaced(changed, given)
+            if not self.places and any(one is not None for one in given):
+                raise GradError(
+                    "backward hook: returned gradients for a call where no input "
+                    "requires gradient; return None."
+                )
         self.grad_output = ()
         self.begun = _nobody
         return given
@@ -253,8 +289,8 @@ def _replaced(changed: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:
     result = changed if isinstance(changed, tuple) else (changed,)
     if len(result) != len(given):
         raise GradError(
-            f"backward hook: returned {len(result)} gradients for {len(given)}; return "
-            f"None, or one for each."
+            f"backward hook: got {len(result)}, but expected {len(given)} gradients; "
+            f"return None, or one for each."
         )
     return result
 

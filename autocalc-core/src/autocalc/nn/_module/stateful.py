@@ -12,7 +12,7 @@ from autocalc._tensor.state_dict import StateDict
 from autocalc.nn._module import loading
 from autocalc.nn._module import state as _state
 from autocalc.nn._module.hook_tables import table
-from autocalc.nn._module.hooks import Hook, Hooks
+from autocalc.nn._module.hooks import Hook, Hooks, one_kind_only
 from autocalc.nn._module.tree import ModuleTree
 
 M = TypeVar("M")
@@ -186,8 +186,41 @@ class StatefulModule(ModuleTree[M]):
         >>> layer(ac.zeros(1, 2)).sum().backward()
         autocalc.Size([1, 3])
         """
-        check_flags("register_full_backward_hook", prepend=prepend)
-        return RemovableHandle(self._own_hooks().backward, Hook(hook), prepend=prepend)
+        where, hooks = "register_full_backward_hook", self._own_hooks()
+        check_flags(where, prepend=prepend)
+        one_kind_only(where, hooks.on_node)
+        return RemovableHandle(hooks.backward, Hook(hook), prepend=prepend)
+
+    def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call a hook in the backward pass of the last step of the module's forward.
+
+        `register_full_backward_hook` sees the gradients of the module's own inputs,
+        this one those of the inputs of the operator that made the output.
+
+        Parameters
+        ----------
+        hook
+            Called as ``hook(module, grad_input, grad_output)`` with two tuples; it may
+            return another ``grad_input``.
+
+        Raises
+        ------
+        GradError
+            If the module has hooks by `register_full_backward_hook`.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> layer = ac.nn.ReLU()
+        >>> handle = layer.register_backward_hook(
+        ...     lambda module, grad_input, grad_output: print(grad_input)
+        ... )
+        >>> layer(ac.tensor([1.0, -1.0], requires_grad=True)).sum().backward()
+        (tensor([1., 0.]),)
+        """
+        hooks = self._own_hooks()
+        one_kind_only("register_backward_hook", hooks.backward)
+        return RemovableHandle(hooks.on_node, Hook(hook))
 
     def register_full_backward_pre_hook(
         self, hook: Callable[..., Any], prepend: bool = False

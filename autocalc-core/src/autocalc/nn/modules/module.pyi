@@ -2,6 +2,9 @@
 # Written by tools/alias_stubs.py; do not edit.
 from autocalc.nn import Module as Module
 from autocalc.nn._module.global_hooks import (
+    register_module_backward_hook as register_module_backward_hook,
+)
+from autocalc.nn._module.global_hooks import (
     register_module_buffer_registration_hook as register_module_buffer_registration_hook,
 )
 from autocalc.nn._module.global_hooks import (
