@@ -433,6 +433,15 @@ def test_outputs_that_are_no_tensors_pass_through():
         assert Described.apply(x)[1] == "two"
 
 
+def test_gradients_that_are_none_reach_a_once_differentiable_backward():
+    class Twice(Described):
+        backward = staticmethod(once_differentiable(Described.backward))
+
+    x = ac.ones((), requires_grad=True)
+    Twice.apply(x)[0].backward()
+    assert x.grad == 2.0
+
+
 def test_words_of_forward():
     class Power(Function):
         @staticmethod

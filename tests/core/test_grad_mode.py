@@ -43,6 +43,23 @@ def test_an_error_leaves_the_mode_as_it_was():
     assert ac.is_grad_enabled()
 
 
+def test_a_generator_is_closed_in_its_mode():
+    modes = []
+
+    @ac.no_grad()
+    def steps():
+        try:
+            yield ac.is_grad_enabled()
+        finally:
+            modes.append(ac.is_grad_enabled())
+
+    generator = steps()
+    assert next(generator) is False
+    generator.close()
+    assert modes == [False]
+    assert ac.is_grad_enabled()
+
+
 def test_decorators():
     @ac.no_grad()
     def a():

@@ -328,6 +328,16 @@ def test_other_modes_are_refused(check, words, text):
         check(lambda x: x * x, leaf(1.0), **words)
 
 
+def test_zeros_for_no_gradient_have_derivatives_which_are_zero():
+    x, z = leaf(1.0, 2.0), leaf(3.0)
+    words = {"create_graph": True, "materialize_grads": True}
+    (first,) = ac.autograd.grad(x.sum(), z, **words)
+    (second,) = ac.autograd.grad(first.sum(), x, **words)
+    assert (first.tolist(), second.tolist()) == ([0.0], [0.0, 0.0])
+    (plain,) = ac.autograd.grad(x.sum(), z, materialize_grads=True)
+    assert not plain.requires_grad
+
+
 def test_batches_of_cotangents():
     x, z = leaf(1.0, 2.0), leaf(3.0)
     y = x * x

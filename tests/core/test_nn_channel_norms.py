@@ -9,7 +9,7 @@ from tests.refusals import refusals
 
 import autocalc as ac
 from autocalc import nn
-from autocalc.errors import ArgumentError, DTypeError, ShapeError
+from autocalc.errors import ArgumentError, AutocalcWarning, DTypeError, ShapeError
 from autocalc.testing import gradcheck, gradgradcheck
 
 F = nn.functional
@@ -78,6 +78,13 @@ def test_a_batch_of_nothing_moves_no_statistics():
     assert layer(ac.ones(0, 2)).shape == (0, 2)
     assert layer.running_mean.tolist() == [0, 0]
     assert layer.running_var.tolist() == [1, 1]
+
+
+def test_instances_without_parameters_may_have_other_channels():
+    x = ac.arange(8.0).reshape(1, 2, 4)
+    with pytest.warns(AutocalcWarning, match="the layer num_features=5. It has"):
+        found = nn.InstanceNorm1d(5)(x)
+    ac.testing.assert_close(found, nn.functional.instance_norm(x))
 
 
 def test_without_momentum_it_is_the_mean_over_batches():
@@ -306,8 +313,8 @@ test_what_does_not_fit_is_an_error = refusals(
     F.instance_norm(ac.ones(2, 3, 4), momentum='slow') -> DTypeError: instance_norm:
         `momentum` is 'slow'; it must be one number
     nn.BatchNorm1d(-1) -> ArgumentError: BatchNorm1d: `num_features` is -1
-    nn.InstanceNorm2d(3)(ac.ones(2, 4, 2, 2)) -> ShapeError: InstanceNorm2d: `input` .*
-        has 4 channels, the layer num_features=3
+    nn.InstanceNorm2d(3, affine=True)(ac.ones(2, 4, 2, 2)) -> ShapeError:
+        InstanceNorm2d: `input` .* has 4 channels, the layer num_features=3
     """,
     globals(),
 )

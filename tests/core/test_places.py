@@ -17,7 +17,13 @@ import pytest
 import autocalc as ac
 from autocalc import nn
 from autocalc.errors import ArgumentError, DTypeError
-from autocalc.nn.modules.utils import _pair, _quadruple, _single, _triple
+from autocalc.nn.modules.utils import (
+    _pair,
+    _quadruple,
+    _single,
+    _triple,
+    consume_prefix_in_state_dict_if_present,
+)
 from autocalc.utils import _pytree as pytree
 
 #: Each path has a stub for type checkers, and nothing else.
@@ -160,6 +166,13 @@ def test_one_number_becomes_several():
     assert _pair(2) == (2, 2)
     assert _triple([1, 2, 3]) == (1, 2, 3)
     assert _quadruple("a") == ("a",)
+
+
+def test_a_prefix_is_taken_from_the_names_of_a_state():
+    state = nn.Sequential(nn.Linear(1, 1)).state_dict(prefix="module.")
+    consume_prefix_in_state_dict_if_present(state, "module.")
+    assert list(state) == ["0.weight", "0.bias"]
+    assert list(state._metadata) == ["", "0"]
 
 
 def test_mixed_precision_has_its_older_place():

@@ -163,7 +163,10 @@ TABLE: dict[str, str] = {
         nn._layers.attention.transformer_layers: activation_by_name=_get_activation_fn
     """,
     "nn.modules.upsampling": "nn: Upsample UpsamplingBilinear2d UpsamplingNearest2d",
-    "nn.modules.utils": "nn._ntuple: _ntuple _pair _quadruple _single _triple",
+    "nn.modules.utils": """
+        nn._ntuple: _ntuple _pair _quadruple _single _triple
+        nn._module.names: consume_prefix_in_state_dict_if_present
+    """,
     "nn.utils.fusion": """
         nn.utils: fuse_conv_bn_eval fuse_conv_bn_weights fuse_linear_bn_eval
             fuse_linear_bn_weights

@@ -103,7 +103,11 @@ def _generator(function: Callable[..., Any], mode: bool) -> Callable[..., Any]:
                 except Exception as error:  # the user threw it in
                     step, given = generator.throw, error
         finally:
-            generator.close()
+            token = enter(grad=mode)
+            try:
+                generator.close()
+            finally:
+                leave(token)
 
     return wrapped
 

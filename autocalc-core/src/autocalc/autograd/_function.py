@@ -353,10 +353,10 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @functools.wraps(backward)
-    def wrapped(ctx: Any, *grads: Tensor) -> Any:
+    def wrapped(ctx: Any, *grads: Tensor | None) -> Any:
         token = enter(grad=False)
         try:
-            results = backward(ctx, *(g.detach() for g in grads))
+            results = backward(ctx, *(g if g is None else g.detach() for g in grads))
         finally:
             leave(token)
         sources = [t._edge for t in (*grads, *ctx.saved_tensors) if t is not None]

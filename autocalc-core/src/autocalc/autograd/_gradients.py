@@ -258,11 +258,15 @@ def grad(
     unused = bool(allow_unused) or materialize_grads
     found = [_found(walk, x, i, unused) for i, x in enumerate(wanted)]
     if materialize_grads:
-        found = [_or_zeros(g, x) for g, x in zip(found, wanted, strict=True)]
+        pairs = zip(found, wanted, strict=True)
+        found = [_or_zeros(g, x, create_graph) for g, x in pairs]
     return tuple(found)
 
 
-def _or_zeros(gradient: Tensor | None, x: Tensor | GradientEdge) -> Tensor:
+def _or_zeros(
+    gradient: Tensor | None, x: Tensor | GradientEdge, create_graph: bool
+) -> Tensor:
+    """Return zeros for no gradient: leaves, by which a next derivative is zero."""
     if gradient is not None:
         return gradient
     if isinstance(x, GradientEdge):
@@ -270,7 +274,8 @@ def _or_zeros(gradient: Tensor | None, x: Tensor | GradientEdge) -> Tensor:
             "grad: `materialize_grads`=True needs the shape of each input, which a "
             "GradientEdge does not have; give the tensor."
         )
-    return make(arrays.full(x.shape, 0, x._array.dtype), None)
+    zeros = make(arrays.full(x.shape, 0, x._array.dtype), None)
+    return zeros.requires_grad_(create_graph)
 
 
 def _found(

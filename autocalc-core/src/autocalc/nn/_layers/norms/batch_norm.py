@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -19,7 +20,7 @@ from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_switches
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType, int64
-from autocalc.errors import ShapeError
+from autocalc.errors import AutocalcWarning, ShapeError
 from autocalc.nn import _init, functional
 from autocalc.nn._module.module import Module
 from autocalc.nn._module.parameter import Parameter
@@ -326,10 +327,14 @@ class _InstanceNorm(_ChannelNorm):
         where = type(self).__name__
         x, had_batch = batched(where, input, self._dims)
         if x.shape[1] != self.num_features:
-            raise ShapeError(
+            wrong = (
                 f"{where}: `input` of shape {input.shape} has {x.shape[1]} channels, "
                 f"the layer num_features={self.num_features}."
             )
+            if self.affine or self.track_running_stats:
+                raise ShapeError(wrong)
+            message = f"{wrong} It has nothing for each channel, and takes any number."
+            warnings.warn(message, AutocalcWarning, stacklevel=3)
         out = functional.instance_norm(
             x,
             self.running_mean,
