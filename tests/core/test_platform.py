@@ -190,7 +190,7 @@ def test_mixed_precision_is_off_on_a_device_that_is_not_there():
 
 def test_limits_of_dtypes():
     assert ac.finfo(ac.float64).max == 1.7976931348623157e308
-    assert "eps=1.19209e-07" in repr(ac.finfo())
+    assert "eps=1.19209e-07, smallest_normal=1.17549e-38, tin" in repr(ac.finfo())
     assert (ac.iinfo(ac.uint8).max, ac.iinfo(ac.int16).bits) == (255, 16)
     with pytest.raises(ac.errors.DTypeError, match="finfo: int64 is not a floating"):
         ac.finfo(ac.int64)
@@ -247,3 +247,8 @@ def test_assert_as_a_function():
     ac._assert(ac.tensor([True]), "never seen")
     with pytest.raises(AssertionError, match="all sizes are even"):
         ac._assert(ac.tensor(3) % 2 == 0, "all sizes are even")
+
+
+def test_a_device_is_made_of_what_it_is_printed_as():
+    for device in (ac.device("cpu"), ac.device("cpu", 0), ac.device("cuda", 1)):
+        assert eval(repr(device), {"device": ac.device}) == device

@@ -32,6 +32,8 @@ class Device:
         ``"cuda:0"``.
     index
         The number of the device, if `device` does not contain one.
+    type
+        Another name of `device`; printed devices use it.
 
     Raises
     ------
@@ -51,8 +53,14 @@ class Device:
     type: str
     index: int | None
 
-    def __init__(self, device: str | Device = "cpu", index: int | None = None) -> None:
-        kind, number = _parts(device, index)
+    def __init__(
+        self,
+        device: str | Device = "cpu",
+        index: int | None = None,
+        *,
+        type: str | None = None,
+    ) -> None:
+        kind, number = _parts(device if type is None else type, index)
         self.type = kind
         self.index = number
         if kind not in ABSENT_KINDS:

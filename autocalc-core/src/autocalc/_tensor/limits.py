@@ -49,7 +49,8 @@ class finfo:
     def __repr__(self) -> str:
         return (
             f"finfo(resolution={self.resolution:g}, min={self.min:g}, "
-            f"max={self.max:g}, eps={self.eps:g}, tiny={self.tiny:g}, "
+            f"max={self.max:g}, eps={self.eps:g}, "
+            f"smallest_normal={self.smallest_normal:g}, tiny={self.tiny:g}, "
             f"dtype={self.dtype})"
         )
 
