@@ -54,7 +54,7 @@ def test_a_name_is_a_class_that_raises_when_it_is_called():
     assert "FullyShardedDataParallel is not in AutoCalc: parameters" in lines[1]
     assert "symbolic_shapes.is_symbolic is not in AutoCalc" in lines[2]
     assert lines[3].startswith("torch.stft is not in AutoCalc: there are no complex")
-    assert lines[4].startswith("torch.cuda.Stream is not in AutoCalc: streams")
+    assert lines[4].startswith("torch.cuda.Stream is not in AutoCalc: the streams")
 
 
 def test_a_name_is_not_iterable():
