@@ -158,7 +158,7 @@ def test_calls_out_of_order_are_refused():
 
 def test_other_mistakes():
     w, optimizer, scaler = setting()
-    with pytest.raises(ArgumentError, match="`closure` is given; a step that"):
+    with pytest.raises(ArgumentError, match="`closure` is given; GradScaler cannot"):
         scaler.step(optimizer, closure=w.sum)
     with pytest.raises(DTypeError, match="`outputs` is a str; it must be a tensor"):
         scaler.scale("x")

@@ -167,7 +167,7 @@ def test_impossible_names_are_refused(name, tmp_path, monkeypatch):
 def test_names_that_are_taken_are_refused(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     out = new(name, code=2)
-    assert re.search(r"is the name of a kernel set or family already.*reference", out)
+    assert re.search(r"is already the name of a kernel set or family.*reference", out)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -174,31 +174,3 @@ def _as(cls: Any, result: Any) -> Any:
     if result.__class__ is tuple or result.__class__ is list:
         return result.__class__([_as(cls, one) for one in result])
     return result
-
-
-class TorchFunctionMode:
-    """A ``with`` block in which the mode's `__torch_function__` takes calls over."""
-
-    def __enter__(self) -> TorchFunctionMode:
-        from autocalc.torch import _gates
-
-        _gates.shut()
-        state.modes.append(self)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        state.modes.pop()
-
-    def __torch_function__(
-        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
-        raise NotImplementedError
-
-
-class BaseTorchFunctionMode(TorchFunctionMode):
-    """A mode that runs each function as it is."""
-
-    def __torch_function__(
-        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
-        return func(*args, **(kwargs or {}))

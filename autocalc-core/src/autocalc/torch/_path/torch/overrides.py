@@ -9,8 +9,8 @@ from typing import Any
 
 from autocalc import Tensor
 from autocalc.torch import _gates, _mentioned
-from autocalc.torch._overrides import BaseTorchFunctionMode as BaseTorchFunctionMode
-from autocalc.torch._overrides import TorchFunctionMode as TorchFunctionMode
+from autocalc.torch._modes import BaseTorchFunctionMode as BaseTorchFunctionMode
+from autocalc.torch._modes import TorchFunctionMode as TorchFunctionMode
 from autocalc.torch._overrides import asks, overloaded, state, take_over
 
 
