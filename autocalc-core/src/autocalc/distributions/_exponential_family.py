@@ -19,9 +19,9 @@ class ExponentialFamily(Distribution):
     parameters theta, `_log_normalizer` is the function F, and `_mean_carrier_measure`
     is the mean of k(x).
 
-    The gradient of F is the mean of t(x).  If the subclass has no formulas of its own
-    for the entropy and for the divergence between two of its distributions, they are
-    computed from this gradient.
+    The gradient of F is the mean of t(x).  The entropy, and the divergence between two
+    distributions of the same class, are computed from it.  A subclass can define
+    formulas of its own instead.
 
     Parameters
     ----------

@@ -152,8 +152,8 @@ class SoftmaxTransform(Plain):
 class StickBreakingTransform(Plain):
     """Maps K real numbers to K + 1 probabilities.
 
-    The k-th probability is the share sigmoid(x_k - log(K + 1 - k)) of what the previous
-    probabilities have left.  With x = 0, all probabilities are equal.
+    The k-th probability is sigmoid(x_k - log(K + 1 - k)) * r, where r is 1 minus the
+    sum of the previous probabilities.  With x = 0, all probabilities are equal.
 
     Parameters
     ----------
@@ -286,8 +286,8 @@ class CorrCholeskyTransform(Plain):
     The results are D x D matrices.
 
     The numbers fill the part below the diagonal, row by row.  The square of each
-    element is the share tanh(x)^2 of what the earlier elements of its row have left of
-    1.  The square of the diagonal element is the rest.
+    element is tanh(x)^2 * r, where r is 1 minus the sum of the squares of the earlier
+    elements of its row.  The square of the diagonal element is the last r.
 
     Parameters
     ----------

@@ -183,8 +183,7 @@ class Decoder(nn.Module):
     context
         The largest length of a text, in tokens.
     d_model, heads, layers
-        The number of features d, the number of heads H, which is a divisor of d, and
-        the number of blocks L.
+        The numbers of features d, of heads H and of blocks L.  d is a multiple of H.
     d_ff
         The number of hidden features of the feed-forward part.  The default is 4 d.
     kv_heads

@@ -69,7 +69,7 @@ def stream(
     ----------
     model
         A model such as `Decoder`.  ``model(tokens, caches)`` returns logits (B, S, V)
-        for tokens (B, S), ``model.make_caches(B)`` returns empty caches, and
+        for tokens (B, S).  ``model.make_caches(B)`` returns empty caches.
         ``model.context`` is the largest length of a text, or None for no limit.
     prompt
         The tokens at the beginning, integers of shape (B, S).  If the prompt is longer

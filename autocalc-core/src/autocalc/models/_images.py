@@ -185,8 +185,8 @@ class RowLSTM(nn.Module):
     classes
         The number of classes.
     size
-        The height of the images, which is the number of steps, and their width, which
-        is the number of features of a step.
+        The height and the width of the images.  Each row is a step of the LSTM, so the
+        width is the number of features of a step.
     hidden
         The number of features of the state.
 

@@ -40,8 +40,8 @@ class VisionTransformer(nn.Module):
     patch
         The height and the width P of a patch.
     d_model, heads, layers
-        The number of features d, the number of heads, which is a divisor of d, and the
-        number of blocks L.
+        The numbers of features d, of heads and of blocks L.  d is a multiple of
+        `heads`.
     d_ff
         The number of hidden features of the feed-forward part.  The default is 2 d.
     channels

@@ -79,7 +79,7 @@ def uniform_(
     Parameters
     ----------
     tensor
-        A floating-point tensor, which is filled.
+        The floating-point tensor to fill.
     a, b
         The limits of the interval.
     generator
@@ -111,7 +111,7 @@ def normal_(
     Parameters
     ----------
     tensor
-        A floating-point tensor, which is filled.
+        The floating-point tensor to fill.
     mean, std
         The mean and the standard deviation.
     generator
@@ -145,7 +145,7 @@ def trunc_normal_(
     Parameters
     ----------
     tensor
-        A floating-point tensor, which is filled.
+        The floating-point tensor to fill.
     mean, std
         The mean and the standard deviation before the truncation.
     a, b
@@ -183,7 +183,7 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
     Parameters
     ----------
     tensor
-        The tensor, which is filled.
+        The tensor to fill.
     val
         The value of all elements.
 
@@ -205,7 +205,7 @@ def ones_(tensor: Tensor) -> Tensor:
     Parameters
     ----------
     tensor
-        The tensor, which is filled.
+        The tensor to fill.
 
     Examples
     --------
@@ -222,7 +222,7 @@ def zeros_(tensor: Tensor) -> Tensor:
     Parameters
     ----------
     tensor
-        The tensor, which is filled.
+        The tensor to fill.
 
     Examples
     --------
@@ -239,7 +239,7 @@ def eye_(tensor: Tensor) -> Tensor:
     Parameters
     ----------
     tensor
-        A tensor of shape (rows, columns), which is filled.
+        The tensor to fill, of shape (rows, columns).
 
     Examples
     --------

@@ -34,7 +34,7 @@ def orthogonal_(
     Parameters
     ----------
     tensor
-        A floating-point tensor of two or more dimensions, which is filled.
+        The floating-point tensor to fill, of two or more dimensions.
     gain
         The factor of the orthogonal matrix.
     generator
@@ -99,7 +99,7 @@ def sparse_(
     Parameters
     ----------
     tensor
-        A floating-point tensor of shape (rows, columns), which is filled.
+        The floating-point tensor to fill, of shape (rows, columns).
     sparsity
         The share of zeros in each column, from 0 to 1.
     std
