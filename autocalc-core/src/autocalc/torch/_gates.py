@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterator
-from functools import partial
-from types import FunctionType
+from functools import cache, partial
+from types import CodeType, FunctionType
 from typing import Any
 
 import autocalc
@@ -178,16 +178,31 @@ def _exchange_code(function: Any, public: Any, kind: str) -> None:
         function.__closure__,
     )
     copy.__kwdefaults__ = function.__kwdefaults__
-    gate = Gate(public, copy, kind)
-    code = _template.__code__
+    gate, old = Gate(public, copy, kind), function.__code__
+    code = _template(old.co_freevars)
     function.__code__ = code.replace(
-        co_consts=tuple(gate if one == "gate" else one for one in code.co_consts),
-        co_freevars=function.__code__.co_freevars,
-        co_name=function.__code__.co_name,
-        co_filename=function.__code__.co_filename,
+        co_consts=tuple(gate if one == _GATE else one for one in code.co_consts),
+        co_name=old.co_name,
+        co_filename=old.co_filename,
+        co_firstlineno=old.co_firstlineno,
     )
     function.__wrapped__ = copy  # whose signature `inspect` reads
 
 
-def _template(*args: Any, **words: Any) -> Any:
-    return "gate".__call__(*args, **words)  # type: ignore[operator]  # see above
+#: The constant in a template that a gate takes the place of.
+_GATE = "the gate"
+
+
+@cache
+def _template(free: tuple[str, ...]) -> CodeType:
+    """Return code that calls a gate, for functions with these variables of others.
+
+    It names the variables, for Python lays a frame's cells out by what its code names.
+    """
+    names = ", ".join(free)
+    call = f"{_GATE!r}.__call__(*_args, **_words)"
+    unused = f" if True else ({names},)" if free else ""
+    make = eval(f"lambda {names}: lambda *_args, **_words: {call}{unused}")
+    code: CodeType = make(*[None] * len(free)).__code__
+    assert code.co_freevars == free, "both are in the order of the names"
+    return code
