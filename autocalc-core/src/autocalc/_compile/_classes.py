@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import abc
 import gc
+from collections.abc import Callable, Iterable
 from types import CodeType, FunctionType
 from typing import Any
 
 from autocalc._compile._guards import Inside
-from autocalc._compile._objects import HEAP
+from autocalc._compile._objects import HEAP, kept_in_class
 from autocalc._compile._places import MISSING, Attribute, Held, HeldWeakly, OfClass
 from autocalc._compile._reads import Path, Reads
 from autocalc._compile._together import Together
@@ -19,21 +20,27 @@ _ESCAPES = Path()
 _ESCAPES.escapes = True
 
 
-class SpecialMethods(Inside):
-    """What a user's class and its bases have that Python itself looks for.
+class OfClasses(Inside):
+    """What a class and some of its bases have, by a function that takes a picture.
 
-    These are special methods, and descriptors that come before an object's attributes.
     A group compares all that the classes have, which is quick.
     """
 
     __slots__ = ("_classes",)
 
-    def __init__(self, what: str, held: Held, code: CodeType) -> None:
-        super().__init__(what, held, _special, code)
-        self._classes = [(kept, dict(kept)) for kept in _dicts(held.thing)]
+    def __init__(
+        self,
+        what: str,
+        held: Held,
+        take: Callable[[Any], Any],
+        classes: Iterable[type],
+        code: CodeType | None,
+    ) -> None:
+        super().__init__(what, held, take, code)
+        self._classes = [(kept, dict(kept)) for kept in map(_dict_of, classes)]
 
     def holds(self) -> bool:
-        """Return whether they are the same; of the rest the group forgets the old."""
+        """Return whether the picture is the same; the group forgets the old rest."""
         if not super().holds():
             return False
         for now, copy in self._classes:
@@ -49,18 +56,21 @@ class SpecialMethods(Inside):
         return True
 
 
-def _dicts(kind: type) -> list[Any]:
-    """Return the dicts of a class and of its bases, as far as they can change."""
-    bases = [base for base in kind.__mro__ if base.__flags__ & HEAP and is_users(base)]
-    return [gc.get_referents(vars(base))[0] for base in bases]
+def _dict_of(kind: type) -> Any:
+    return gc.get_referents(vars(kind))[0]
+
+
+def _changeable(kind: type) -> list[type]:
+    return [base for base in kind.__mro__ if base.__flags__ & HEAP and is_users(base)]
 
 
 def _special(kind: Any) -> Any:
+    """Return special methods, and descriptors that come before objects' attributes."""
     if kind is MISSING:  # it is gone
         return None
     return [
         {name: id(kept) for name, kept in own.items() if _is_special(name, kept)}
-        for own in map(dict, _dicts(kind))
+        for own in map(dict, map(vars, _changeable(kind)))
     ]
 
 
@@ -76,10 +86,20 @@ def special_methods(found: Any, kind: type, code: CodeType) -> None:
     """Guard which methods a class has that operations look for: `bool`, `==`, `str`."""
     if is_users(kind) and found.first(kind, "special"):
         what = f"special methods of {kind.__name__}"
-        found.guards.append(SpecialMethods(what, found.held(kind), code))
+        given = what, found.held(kind), _special, _changeable(kind), code
+        found.guards.append(OfClasses(*given))
         bases = Attribute(found.held(kind), "__mro__")
         found.place(f"the bases of {kind.__name__}", bases, kind.__mro__, code)
         special_methods(found, type(kind), code)
+
+
+def method_of(found: Any, kind: type, name: str) -> None:
+    """Guard that a class of AutoCalc gives its objects the method that it gave."""
+    base, kept = kept_in_class(kind, name)
+    if isinstance(kept, FunctionType):
+        place: Any = Attribute if base is not kind else OfClass  # which C compares
+        label = f"{kind.__name__}.{name}"
+        found.place(label, place(found.held(kind), name), kept, None)
 
 
 def absent(

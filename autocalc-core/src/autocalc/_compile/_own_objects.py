@@ -11,6 +11,7 @@ from __future__ import annotations
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from autocalc._compile._classes import method_of
 from autocalc._compile._found import Found
 from autocalc._compile._guards import Attributes, Inside
 from autocalc._compile._objects import dict_of
@@ -58,14 +59,14 @@ class OwnObjects:
         self._hooks(own.get("_hooks"))
         self._global_hooks()
         kind = type(module)
-        self.method(kind, "__call__")
+        method_of(self._found, kind, "__call__")
         if "parametrizations" in module._names:
             self._parametrized()
         if kind.__module__.startswith("autocalc."):
             place: Place = Attribute(self._found.held(module), "__class__")
             self._found.place(f"the class of {kind.__name__}", place, kind, None)
             self._found.guards.append(Attributes(self._found.held(module)))
-            self.method(kind, "forward")
+            method_of(self._found, kind, "forward")
             self._functions(kind.forward)
             return
         title = kind.__name__
@@ -111,13 +112,6 @@ class OwnObjects:
         for _, hook in ON_CALLS.values():
             self._found.functions.know(hook.function)
 
-    def method(self, kind: type, name: str) -> None:
-        """Guard that a class gives its objects the method that it gave."""
-        method = getattr(kind, name, None)
-        if isinstance(method, FunctionType):
-            place = Attribute(self._found.held(kind), name)
-            self._found.place(f"{kind.__name__}.{name}", place, method, None)
-
     def _hooks(self, hooks: Any) -> None:
         """Guard the hooks of a module."""
         if hooks is not None:
@@ -132,7 +126,7 @@ class OwnObjects:
         if not self._found.first(optimizer, ""):
             return
         self.optimizers.append(optimizer)
-        self.method(type(optimizer), "step")
+        method_of(self._found, type(optimizer), "step")
         for group in optimizer.param_groups:
             group_guard = Attributes(self._found.held(group), ("lr",))
             self._found.guards.append(group_guard)  # the host reads the learning rate

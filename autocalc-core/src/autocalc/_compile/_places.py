@@ -159,7 +159,10 @@ class Attribute:
     def join(self, group: Together, value: Any) -> bool:
         if value is MISSING or isinstance(self.held, HeldWeakly):
             return False
-        group.attributes.append((self.held.thing, self.name, value))
+        if self.name == "__class__":
+            group.classes.append((self.held.thing, value))
+        else:
+            group.attributes.append((self.held.thing, self.name, value))
         return True
 
 

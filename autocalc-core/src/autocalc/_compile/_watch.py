@@ -26,6 +26,7 @@ from itertools import accumulate
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
+from autocalc._compile._classes import method_of
 from autocalc._compile._followed import Followed
 from autocalc._compile._found import Found, is_opaque
 from autocalc._compile._functions import contents
@@ -319,7 +320,7 @@ class FunctionWatch:
         is_called = self._is_users(back)
         with self._perhaps_made():
             if is_called:
-                self.own.method(type(thing), code.co_name)
+                method_of(self._found, type(thing), code.co_name)
             if hasattr(thing, "_names") and hasattr(thing, "training"):
                 if self._found.first(thing, "run"):
                     for module in thing.modules():  # some run as parts of others
