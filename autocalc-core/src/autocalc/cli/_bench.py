@@ -71,7 +71,7 @@ bench_command.add_command(bench_scaling_command)
 
 @bench_command.command("lm", short_help="Time training steps of transformers.")
 @size_options
-@choice_option("optimizer", OPTIMIZERS, "How parameters follow gradients.")
+@choice_option("optimizer", OPTIMIZERS, "The optimizer.")
 @click.option(
     "--steps",
     type=click.IntRange(1),

@@ -56,7 +56,8 @@ def run_options(moment: str, best: str) -> Callable[[Command], Command]:
             "target",
             metavar="FILE",
             type=FILE,
-            help=f"Save a checkpoint each {moment}.  [default: the file of --resume]",
+            help=f"Save a checkpoint after each {moment}.  "
+            "[default: the file of --resume]",
         ),
         click.option(
             "--save-best",
@@ -90,8 +91,8 @@ def run_options(moment: str, best: str) -> Callable[[Command], Command]:
             "place",
             metavar="PLACE",
             type=PLACE,
-            help="Log to a .jsonl or .csv file, or to a folder: records and "
-            "TensorBoard's events.",
+            help="Log to a .jsonl or .csv file, or to a folder with records and "
+            "TensorBoard events.",
         ),
         click.option(
             "--plot",

@@ -61,7 +61,7 @@ def image_command(data: str) -> click.Command:
     """Return the command that trains on a data set."""
     command = copy(_train_images)
     command.name, command.callback = data, partial(_callback, data=data)
-    command.short_help = f"{RECIPES[data].title}; reports the test accuracy."
+    command.short_help = f"Train on {RECIPES[data].title}."
     command.params = [_with_default(param, data) for param in command.params]
     return command
 
@@ -72,7 +72,7 @@ def _with_default(param: click.Parameter, data: str) -> click.Parameter:
     if not isinstance(param, click.Option) or param.name not in usual:
         return param
     option = copy(param)
-    others = f"; of lenet {LENET_LR:g}, of adamw {ADAMW_LR:g}"
+    others = f"; {LENET_LR:g} for lenet, {ADAMW_LR:g} for adamw"
     others = others if param.name == "lr" else ""
     option.help = f"{param.help}  [default: {usual[param.name]:g}{others}]"
     return option
@@ -166,11 +166,11 @@ def _train_images(
 ) -> None:
     """Train on images and report the test accuracy.
 
-    digits (8 x 8) come with AutoCalc; mnist and fashion-mnist (28 x 28) are read from
-    the files in --data DIR.
+    The images of digits (8 x 8) are part of AutoCalc.  Those of mnist and fashion-mnist
+    (28 x 28) are read from files in --data DIR.
 
-    Ctrl-C and SIGTERM stop after the running step and save; --resume goes on there,
-    bit for bit as if nothing had happened.
+    Ctrl-C and SIGTERM stop the training after the current step and save a checkpoint.
+    --resume continues from it; the results are bit for bit the same as without a stop.
 
     \b
     Examples:
@@ -183,8 +183,8 @@ def _train_images(
       autocalc train mnist --kernels reference --threads 1
       mpirun -n 4 autocalc train mnist --data ~/data --save mnist.safetensors
 
-    Started several times by mpirun, all train together: --batch-size counts the images
-    of all ranks, and one of them prints and writes files.
+    If mpirun starts several processes, they train one model together.  --batch-size is
+    the number of images of all processes, and one process prints and writes files.
     """
     with ranks():
         options = of_first(take_options(settings, writes=is_first()))

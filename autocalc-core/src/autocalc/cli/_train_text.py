@@ -49,11 +49,11 @@ USUAL = TextConfig()
 def size_options(command: Command) -> Command:
     """Add the options that say how large the model is, and its batches."""
     for name, text in (
-        ("layers", "Blocks of the model."),
-        ("heads", "Heads of attention in a block of a transformer."),
-        ("d-model", "Features of a position."),
-        ("seq-len", "Characters that the model sees at once."),
-        ("batch-size", "Stretches of text in a step."),
+        ("layers", "The number of blocks of the model."),
+        ("heads", "The number of attention heads of a transformer."),
+        ("d-model", "The number of features of a position."),
+        ("seq-len", "The number of characters in a window of text."),
+        ("batch-size", "The number of windows of text in a step."),
     ):
         default = getattr(USUAL, name.replace("-", "_"))
         command = click.option(
@@ -93,20 +93,36 @@ def choice_option(
     type=FILE,
     help="The text to learn, in UTF-8.  [default: the help texts of CPython]",
 )
-@choice_option("model", MODELS, "What to train.")
-@number_option("steps", click.IntRange(1), "Batches to train on.")
+@choice_option("model", MODELS, "The model to train.")
+@number_option("steps", click.IntRange(1), "The number of training steps.")
 @size_options
-@choice_option("positions", ("learned", "rotary"), "How the model knows places.")
-@choice_option("norm", ("layer", "rms"), "How features are normalised.")
-@choice_option("activation", ("gelu", "swiglu"), "Of the feed-forward part.")
-@number_option("dropout", Number(0, 1, max_open=True), "In training.")
-@choice_option("optimizer", OPTIMIZERS, "How parameters follow gradients.")
+@choice_option(
+    "positions", ("learned", "rotary"), "The encoding of positions in the text."
+)
+@choice_option(
+    "norm", ("layer", "rms"), "The class of the norms: LayerNorm or RMSNorm."
+)
+@choice_option(
+    "activation", ("gelu", "swiglu"), "The activation of the feed-forward part."
+)
+@number_option(
+    "dropout", Number(0, 1, max_open=True), "The probability of dropout in training."
+)
+@choice_option("optimizer", OPTIMIZERS, "The optimizer.")
 @number_option("lr", Number(0), "The highest learning rate.")
-@number_option("weight-decay", Number(0), "Of matrices.")
-@number_option("warmup", click.IntRange(0), "Steps in which the rate rises.")
-@choice_option("schedule", SCHEDULES, "How the rate falls to a tenth afterwards.")
-@number_option("grad-clip", Number(0), "Longest gradient; 0: any.")
-@number_option("eval-every", click.IntRange(1), "Steps between two evaluations.")
+@number_option("weight-decay", Number(0), "The weight decay of matrices.")
+@number_option(
+    "warmup", click.IntRange(0), "The number of steps in which the rate rises."
+)
+@choice_option(
+    "schedule", SCHEDULES, "The curve on which the rate then falls to a tenth."
+)
+@number_option(
+    "grad-clip", Number(0), "The largest norm of the gradients; 0 for no limit."
+)
+@number_option(
+    "eval-every", click.IntRange(1), "The number of steps between two evaluations."
+)
 @click.option(
     "--print-every",
     type=click.IntRange(1),
@@ -124,9 +140,9 @@ def choice_option(
 @choice_option(
     "precision",
     PRECISIONS,
-    "Of products; bf16 is faster where the CPU has AVX512-BF16.",
+    "The precision of matrix products; bf16 is faster on CPUs with AVX512-BF16.",
 )
-@number_option("seed", Seed(), "Equal seeds give equal results.")
+@number_option("seed", Seed(), "The seed of the random numbers.")
 @machine_options
 @locked_option
 @compile_option
