@@ -98,7 +98,7 @@ def test_a_log_of_no_kind_is_refused(run):
     out = run(*DIGITS, "--log", "log.txt", code=2).output
     assert "Invalid value for --log: log.txt ends with '.txt'; a log is a file" in out
     out = run(*DIGITS, "--log", "no/folder/log.jsonl", code=2).output
-    assert "the folder no/folder does not exist; make it first." in out
+    assert "the folder no/folder does not exist; create it first." in out
 
 
 # ---- the best, and no better ---------------------------------------------------------
@@ -241,7 +241,7 @@ def test_the_file_of_resume_is_its_own(run):
     run(*DIGITS, "--epochs", 1, "--save", "a")
     run(*DIGITS, "--epochs", 2, "--resume", "a", "--save", "./a")
     out = run(*DIGITS, "--epochs", 1, "--save", "a", "--save-best", "a", code=2).output
-    assert "a is the file of --save; the best needs another." in out
+    assert "a is the file of --save; give another file for the best checkpoint." in out
 
 
 # ---- fine-tuning ---------------------------------------------------------------------
@@ -276,16 +276,16 @@ def test_what_cannot_be_finetuned_is_refused(write, trained):
     out = write(*DIGITS, "--finetune", trained, "--model", "lenet", code=2).output
     assert f"--model lenet: {trained} is a training with mlp" in out
     out = write("train", "mnist", "--finetune", trained, code=2).output
-    assert "is a model for digits, whose images or classes are others than" in out
+    assert "is a model for digits, whose images or classes differ from those" in out
     out = write(*DIGITS, "--finetune", "a", "--resume", "b", code=2).output
-    assert "--resume goes on with a training, --finetune begins another" in out
+    assert "--resume continues a training, and --finetune starts a new one;" in out
     write(*TEXT, "--save", "a")
     out = write(*TEXT[:4], "--finetune", "a", "--heads", 4, code=2).output
-    assert "--heads 4: a is a training with 2, which cannot change" in out
+    assert "--heads 4: a is a training with 2, which cannot be changed when" in out
 
 
 def test_a_text_that_is_too_short_exits_with_2(write, tmp_path):
     (tmp_path / "text").write_text("to be or not to be", encoding="utf-8")
     out = write(*TEXT, code=2).output
-    assert "the text has 18 characters, 16 of them to train on; --seq-len 16" in out
+    assert "the text has 18 characters, of which 16 are used for training;" in out
     assert "part" not in out

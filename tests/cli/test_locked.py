@@ -52,7 +52,10 @@ def test_what_is_not_the_same_is_refused(run):
     other = dataclasses.replace(made, sets={**made.sets, name: changed})
     files.write({}, "b.safetensors", {lock.METADATA_KEY: other.json()})
     out = run(*TRAIN, "--locked", "b.safetensors", code=1).output
-    assert f"b.safetensors does not hold here: {name} was of acme 9 and is" in out
+    assert (
+        f"b.safetensors cannot be used on this machine: {name} was of acme 9 and is"
+        in out
+    )
     assert "epoch" not in out
 
 
@@ -64,7 +67,7 @@ def test_one_of_two_chooses(run):
 def test_a_file_without_a_lock(run):
     ac.save({"x": 1}, "plain.safetensors")
     out = run(*TRAIN, "--locked", "plain.safetensors", code=1).output
-    assert "carries no lock" in out
+    assert "contains no lock." in out
 
 
 def test_more_threads_than_cores_are_told(run, monkeypatch):

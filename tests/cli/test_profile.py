@@ -106,7 +106,7 @@ def test_a_training_writes_the_page(run):
 
 def test_a_page_has_a_pages_name(run):
     out = run("train", "digits", "--profile", "p.txt", code=1).output
-    assert "p.txt is no page; give a name that ends with .html" in out
+    assert "is not the name of a page; give a name that ends with .html." in out
     out = run("train", "charlm", "--profile", "no/p.html", code=2).output
     assert "the folder no does not exist" in out
 

@@ -22,11 +22,11 @@ def test_the_page_of_a_folder_and_of_a_file(run):
 
 
 def test_what_is_no_log_is_refused(run):
-    assert "gone is not there" in run("report", "gone", code=1).output
+    assert "gone does not exist" in run("report", "gone", code=1).output
     Path("empty").mkdir()
     assert "empty has no log.jsonl" in run("report", "empty", code=1).output
     run(*DIGITS, "log.jsonl")
     out = run("report", "log.jsonl", "-o", "log.jsonl", code=2).output
-    assert "log.jsonl is the log; the page needs another name." in out
+    assert "log.jsonl is the log; give another name for the page." in out
     out = run("report", "log.jsonl", "-o", "no/page.html", code=2).output
     assert "the folder no does not exist" in out

@@ -124,9 +124,9 @@ def test_what_contradicts_a_saved_training_is_refused(write, tmp_path):
     write("train", "charlm", *TINY, "--save", "saved")
     go_on = ("train", "charlm", "--resume", "saved")
     out = write(*go_on, code=2).output
-    assert "saved has trained 6 steps already; ask for more with --steps." in out
+    assert "saved has trained 6 steps already; request more with --steps." in out
     out = write(*go_on, "--steps", 9, "--heads", 4, code=2).output
-    assert "--heads 4: saved is a training with 2, which cannot change" in out
+    assert "--heads 4: saved is a training with 2, which cannot be changed" in out
     (tmp_path / "text").write_text(SENTENCE * 20, encoding="utf-8")
     out = write(*go_on, "--steps", 9, code=1).output
     assert "has 900 characters; it had 1,350 when the training began" in out
@@ -136,11 +136,12 @@ def test_files_that_hold_no_text_model_are_refused(write):
     ac.save({"a": 1}, "other")
     out = write("generate", "other", code=1).output
     assert (
-        "other holds no model of text; give a file that `autocalc train charlm" in out
+        "other does not contain a text model; give a file that `autocalc train charlm"
+        in out
     )
     write("train", "charlm", *TINY, "--save", "saved")
     out = write("generate", "saved", "--prompt", "", code=2).output
-    assert "it is empty; the model needs a character to go on from" in out
+    assert "it is empty; the model needs at least one character to continue" in out
     out = write("generate", "saved", "--prompt", "THE", code=1).output
     assert "3 characters are not in the vocabulary of 28: 'E', 'H', 'T'" in out
 

@@ -91,11 +91,11 @@ def test_what_was_saved_goes_on(run):
 def test_a_resumed_training_keeps_its_settings(run, trained):
     out = run("train", "digits", "--resume", trained, "--epochs", 3, "--lr", 1, code=2)
     assert f"--lr 1.0: {trained} is a training with 0.02, which cannot" in out.output
-    assert f"--finetune {trained} begins another training with its model" in out.output
+    assert f"--finetune {trained} to start a new training with its model" in out.output
     out = run("train", "mnist", "--resume", trained, "--epochs", 3, code=2)
     assert f"{trained} was trained on digits, not on mnist. Give the same" in out.output
     out = run("train", "digits", "--resume", trained, code=2)
-    assert f"{trained} has trained 2 epochs already; ask for more" in out.output
+    assert f"{trained} has trained 2 epochs already; request more" in out.output
     same = ("--lr", 0.02, "--epochs", 3, "--save", "other", "--resume", trained)
     run("train", "digits", *same)
 
@@ -258,7 +258,7 @@ def test_missing_data_says_what_to_do(run, tmp_path):
 
 def test_a_file_that_is_not_there(run):
     out = run("train", "digits", "--resume", "gone", code=1).output
-    assert out == "Error: load: gone is not there.\n"
+    assert out == "Error: load: gone does not exist.\n"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

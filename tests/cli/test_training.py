@@ -137,7 +137,7 @@ def test_evaluation_is_what_it_says():
 def test_files_that_are_no_training_are_refused(tmp_path):
     path = tmp_path / "x.safetensors"
     ac.save({"weight": ac.ones(1)}, path)
-    with pytest.raises(CheckpointError, match="holds no training; give a file that"):
+    with pytest.raises(CheckpointError, match="does not contain a training; give"):
         checkpoint.read(path)
     training = Training(CONFIG)
     checkpoint.save(training, path)

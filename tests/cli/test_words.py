@@ -40,8 +40,8 @@ def test_numbers_that_are_not_finite_exit_with_2(run, words):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--heads", 3], "3 heads share the features of a position evenly; --d-model"),
-        (["--heads", 128, "--positions", "rotary"], "give each head 1, which is odd"),
+        (["--heads", 3], "the features of a position are divided evenly among"),
+        (["--heads", 128, "--positions", "rotary"], "give each head 1 features,"),
     ],
 )
 def test_sizes_that_do_not_fit_exit_with_2(run, words, message):
@@ -50,7 +50,7 @@ def test_sizes_that_do_not_fit_exit_with_2(run, words, message):
 
 def test_the_sizes_of_a_benchmark_must_fit_as_well(run):
     out = run("bench", "lm", "--heads", 3, code=2).output
-    assert "--d-model 128 is no multiple of 3" in out
+    assert "heads, but --d-model 128 is not a multiple of" in out
 
 
 @pytest.mark.parametrize("words", [["train", "digits"], ["generate", "file"]])

@@ -168,18 +168,20 @@ def test_reading_a_value_is_refused_with_its_line() -> None:
     def step(a: ac.Tensor) -> float:
         return a.sum().item()
 
-    with pytest.raises(CompileError, match=r"item: a value is read .*in step: `return"):
+    with pytest.raises(
+        CompileError, match=r"item: the value of a tensor is read .*in step: `return"
+    ):
         Compiled(step)(x)
 
 
 @pytest.mark.parametrize("read", ["tolist", "numpy", "__bool__", "__float__"])
 def test_every_way_to_read_a_value_is_refused(read: str) -> None:
-    with pytest.raises(CompileError, match=r"a value is read while ac\.compile"):
+    with pytest.raises(CompileError, match=": the value of a tensor is read while"):
         Compiled(lambda a: getattr(a.sum(), read)())(x)
 
 
 def test_shapes_that_depend_on_values_are_refused() -> None:
-    with pytest.raises(CompileError, match="a value is read"):
+    with pytest.raises(CompileError, match=": the value of a tensor is read while"):
         Compiled(lambda a: a[a > 1])(x)
 
 
@@ -277,7 +279,7 @@ def test_print_is_reported_once() -> None:
 
     run: Any = Compiled(step)
     with pytest.warns(
-        CompileWarning, match=r"prints or writes, .* replays are silent.*print\("
+        CompileWarning, match="prints or writes, which happens only while it is"
     ):
         run(x)
     for _ in range(4):

@@ -135,15 +135,15 @@ def test_dropout_keeps_the_mean_and_draws_anew_each_time():
     [
         (
             ((3,), (3,), (3,)),
-            r"got query \(3,\), .* all need \[..., length, features\]",
+            r"got query \(3,\), key \(3,\), value \(3,\); all must be \[\.\.\.,",
         ),
-        (((2, 3), (2, 4), (2, 4)), r"needed are \[..., S, D\], \[..., T, D\]"),
-        (((2, 3), (2, 3), (5, 3)), r"key \(2, 3\), value \(5, 3\); needed are"),
+        (((2, 3), (2, 4), (2, 4)), r"; the shapes must be \[\.\.\., S, D\],"),
+        (((2, 3), (2, 3), (5, 3)), r"key \(2, 3\), value \(5, 3\); the shapes must"),
         (
             ((4, 2, 3), (2, 2, 3), (2, 2, 3)),
-            r"4 heads of queries, 2 of keys. Pass enab",
+            "heads of queries and 2 heads of keys. Pass enable_gqa=True if several",
         ),
-        (((2, 1, 2, 3), (3, 1, 2, 3), (3, 1, 2, 3)), r"equal leading dimensions"),
+        (((2, 1, 2, 3), (3, 1, 2, 3), (3, 1, 2, 3)), "leading dimensions that are"),
     ],
 )
 def test_shapes_that_do_not_fit(shapes, match):
@@ -161,7 +161,7 @@ def test_leading_dimensions_broadcast():
 
 def test_heads_that_do_not_divide():
     q, k = ac.zeros(1, 3, 2, 4), ac.zeros(1, 2, 2, 4)
-    with pytest.raises(ShapeError, match="3 heads of queries, 2 of keys and values"):
+    with pytest.raises(ShapeError, match="3 heads of queries, and 2 heads of keys"):
         attend(q, k, k, enable_gqa=True)
 
 
@@ -176,7 +176,7 @@ def test_a_mask_that_does_not_fit():
 def test_a_probability_out_of_range():
     q = ac.zeros(1, 2, 3, 4)
     with pytest.raises(
-        ArgumentError, match=r"`dropout_p` is 1\.5; it must be from 0 to 1"
+        ArgumentError, match=r": `dropout_p` is 1\.5; it must be between 0 and 1\."
     ):
         attend(q, q, q, dropout_p=1.5)
 

@@ -99,24 +99,20 @@ def test_a_root_inside_the_graph_of_another():
 
 test_errors = refusals(
     r"""
-    ac.ones(1).backward() -> GradError: shape \(1,\) has no history.*requires_grad=True
+    ac.ones(1).backward() -> GradError: shape \(1,\) has no gradient history and does
     (leaf(1.0, 2.0) * 2).backward() -> GradError: backward: the tensor has shape
         \(2,\).*Pass `gradient`.*\.sum\(\)
-    (leaf(1.0, 2.0) * 2).backward(ac.ones(3)) -> GradError: the cotangent has shape
-        \(3,\), the tensor \(2,\)
-    (leaf(1.0) * 2).backward(1.0) -> DTypeError: the cotangent is a float; it must be a
-        tensor of shape \(1,\)
-    autograd.backward([leaf(1.0) * 2], [ac.ones(1), ac.ones(1)]) -> GradError: 1 tensors
-        and 2 cotangents
-    autograd.grad(leaf(1.0) * 2, ac.ones(1)) -> GradError: `inputs\[0\]` of shape \(1,\)
-        requires no gradient
+    (leaf(1.0, 2.0) * 2).backward(ac.ones(3)) -> GradError: the gradient that was
+    (leaf(1.0) * 2).backward(1.0) -> DTypeError: the gradient that was given is a
+    autograd.backward([leaf(1.0) * 2], [ac.ones(1), ac.ones(1)]) -> GradError:
+        1 tensors and 2
+    autograd.grad(leaf(1.0) * 2, ac.ones(1)) -> GradError: `inputs\[0\]` of shape
     autograd.grad(leaf(1.0) * 2, leaf(1.0)) -> GradError: do not depend on
         `inputs\[0\]`.*allow_unused=True
-    (leaf(1.0) * 2).requires_grad_(False) -> GradError: only leaves can change it.*made
-        by `mul`.*detach
+    (leaf(1.0) * 2).requires_grad_(False) -> GradError: only a leaf can change it, but
     ac.tensor([1]).requires_grad_() -> DTypeError: int64 has no gradient.*\.float
-    ac.ones(1).register_hook(print) -> GradError: requires no gradient
-    ac.ones(1).retain_grad() -> GradError: requires no gradient
+    ac.ones(1).register_hook(print) -> GradError: register_hook: this tensor does not
+    ac.ones(1).retain_grad() -> GradError: retain_grad: this tensor does not
     """,
     globals(),
 )
@@ -164,9 +160,9 @@ def test_setting_gradients():
     assert x.grad.tolist() == [2.0, 2.0]
     del x.grad
     assert x.grad is None
-    with pytest.raises(ArgumentError, match=r"shape \(3,\), the tensor \(2,\)"):
+    with pytest.raises(ArgumentError, match=r"shape \(3,\), but the tensor"):
         x.grad = ac.ones(3)
-    with pytest.raises(DTypeError, match="dtype float64, the tensor float32"):
+    with pytest.raises(DTypeError, match="dtype float64, but the tensor"):
         x.grad = ac.ones(2, dtype=ac.float64)
     y = ac.ones(2)
     y.grad = ac.full((2,), 3.0)
@@ -178,7 +174,7 @@ def test_setting_gradients():
     assert z.grad.tolist() == [1.0, 1.0]
     z.grad = None
     assert ac.ones(1).grad is None
-    with pytest.warns(AutocalcWarning, match="made by `mul` gets no gradient"):
+    with pytest.warns(AutocalcWarning, match="grad: the gradient of a tensor that"):
         assert (x * 2).grad is None
 
 

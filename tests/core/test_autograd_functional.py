@@ -105,17 +105,17 @@ def test_what_does_not_depend_gives_zeros_or_an_error(xy):
     assert not A.jvp(lambda x: constant, x, x)[1].numpy().any()
     assert A.jacobian(lambda x: x[:0], x).shape == (0, 3, 2, 3)
     with pytest.raises(
-        GradError, match=r"jacobian: Output 0 .* Of shape \(2,\), it depends"
+        GradError, match="jacobian: Output 0 of the user-provided function does not"
     ):
         A.jacobian(lambda x: constant, x, strict=True)
-    with pytest.raises(GradError, match=r"vjp: input 1 of shape \(3,\) has nothing"):
+    with pytest.raises(GradError, match=r"vjp: input 1 of shape \(3,\)"):
         A.vjp(lambda x, y: x.sum(), xy, strict=True)
 
 
 @pytest.mark.parametrize(
     ("error", "match", "call"),
     [
-        (ShapeError, "jvp: `v` may be left out", lambda x: A.jvp(ac.exp, x)),
+        (ShapeError, ": `v` may only be omitted for a", lambda x: A.jvp(ac.exp, x)),
         (
             ShapeError,
             r"vjp: `v` has the shapes \[\(3,\)\]",

@@ -403,7 +403,7 @@ def test_multi_grad_hook_of_any():
         ArgumentError, match="`mode` is 'one'; it must be 'all' or 'any'"
     ):
         graph.register_multi_grad_hook([a], print, mode="one")
-    with pytest.raises(GradError, match=r"`tensors\[0\]` is no tensor that requires"):
+    with pytest.raises(GradError, match=r"register_multi_grad_hook: `tensors\[0\]`"):
         graph.register_multi_grad_hook([ac.ones(1)], print)
 
 
@@ -444,7 +444,5 @@ def test_hooks_of_inner_tensors_run_before_their_gradient_is_kept():
 
 
 def test_backward_to_what_requires_no_gradient():
-    with pytest.raises(
-        GradError, match=r"`inputs\[0\]` of shape \(2,\) requires no grad"
-    ):
+    with pytest.raises(GradError, match=r"`inputs\[0\]` of shape \(2,\)"):
         leaf(2).sum().backward(inputs=[ac.ones(2)])

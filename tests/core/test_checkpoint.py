@@ -108,7 +108,7 @@ def test_a_chain_in_segments(segments):
 def test_errors():
     x = ac.ones(2, requires_grad=True)
     hidden = x * 2
-    with pytest.raises(GradError, match="uses a tensor that `mul` made before and"):
+    with pytest.raises(GradError, match="checkpoint: `function` uses a tensor"):
         checkpoint(lambda y: y + hidden, x)
     with pytest.raises(
         DTypeError, match="`function` returned a object; it must return"
@@ -118,7 +118,7 @@ def test_errors():
         checkpoint_sequential(nn.Sequential(), 0, x)
     sizes = iter([1, 2])
     y = checkpoint(lambda x: x[: next(sizes)], x)
-    with pytest.raises(GradError, match=r"gave shapes \[\(1,\)\] at first and \["):
+    with pytest.raises(GradError, match="checkpoint: the function returned the"):
         y.sum().backward()
 
 

@@ -150,7 +150,7 @@ def test_the_script_of_right_kernels_ends_well(tmp_path):
         ({"sets": "simd"}, ArgumentError, r"`sets` is 'simd'; give a list, \['simd'\]"),
         ({"sets": ["refrence"]}, ConfigError, "Did you mean 'reference'"),
         ({"dtypes": ["float7"]}, DTypeError, "dtype float7 is not supported"),
-        ({"samples": 0}, ArgumentError, "`samples` is 0; give how many, a list of"),
+        ({"samples": 0}, ArgumentError, "compare_kernels: `samples` is 0; give"),
         ({"samples": True}, ArgumentError, "`samples` is True"),
         ({"samples": ["n=999"]}, ArgumentError, "has a sample 'n=999'"),
         ({"layouts": ["padded"]}, ArgumentError, "give a list of lists of the words"),

@@ -34,7 +34,7 @@ test_refused = refusals(
         must hold integers
     ac.lcm(*[ac.arange(2) > 0] * 2) -> DTypeError: lcm: takes numbers, not bool
     ac.gcd(ac.arange(2), 3) -> DTypeError: gcd: needs a Tensor, not int
-    ac.frexp(ac.arange(2)) -> DTypeError: frexp: takes float32 or float64, not int64
+    ac.frexp(ac.arange(2)) -> DTypeError: frexp: needs float32 or float64, not int64
     ac.ldexp(x, 3) -> DTypeError: ldexp: needs a Tensor, not int
     ac.cov(ac.ones(1, 1, 1)) -> ShapeError: cov: `input` has shape \(1, 1, 1\); it must
         have two dimensions

@@ -88,9 +88,7 @@ def shape_like(data):
 )
 def test_tensors_of_more_elements_are_no_numbers(data):
     for make in MAKERS.values():
-        with pytest.raises(
-            ShapeError, match=r"tensor: (a list has a|the nested lists)"
-        ):
+        with pytest.raises(ShapeError, match="tensor: the nested lists"):
             make(data)
 
 
@@ -128,7 +126,7 @@ def test_a_buffer_is_read_as_elements(kind, dtype):
         assert (bytes(given) == bytes(8)) == (writable and copy is None)
         assert copy is None or bytes(given) == before
     if not writable:
-        with pytest.raises(ArgumentError, match=r"asarray: a .* needs a copy here"):
+        with pytest.raises(ArgumentError, match="must be copied here, but"):
             ac.asarray(given, dtype=dtype, copy=False)
 
 
@@ -143,7 +141,7 @@ def test_a_buffer_of_elements_keeps_their_dtype(code):
         made[0] = 7
         assert held[0] == 7
         other = ac.int64 if code in "fd" else ac.float32
-        match = r"asarray: the array has elements of .* and `dtype` is .*ac.frombuffer"
+        match = "asarray: the array has elements of"
         with pytest.raises(DTypeError, match=match):
             ac.asarray(held, dtype=other)
 
@@ -160,7 +158,7 @@ def test_asarray_shares_or_copies_as_it_is_asked():
     assert ac.asarray(x, requires_grad=True).is_leaf
     assert not x.requires_grad
     for given in ([1.0], 2.0, np.float32(1), held[::-1], x.double()):
-        with pytest.raises(ArgumentError, match="needs a copy here, which copy=False"):
+        with pytest.raises(ArgumentError, match="must be copied here, but"):
             ac.asarray(given, ac.float32, copy=False)
 
 

@@ -106,7 +106,7 @@ def test_a_missing_archive_is_downloaded_when_asked(tmp_path, archive, monkeypat
 
 def test_another_archive_is_refused(tmp_path, archive):
     (tmp_path / CIFAR10.archive.name).write_bytes(archive + b"!")
-    message = r"is not the published file: its SHA-256 is [0-9a-f]{64}, the published"
+    message = "is not the published file: its SHA-256 digest is [0-9a-f]{64}, but"
     with pytest.raises(ac.errors.DataError, match=message):
         CIFAR10(tmp_path)
 
@@ -131,14 +131,14 @@ def test_missing_files_are_named_with_what_to_do(tmp_path):
 
 def test_a_download_offline_is_a_clear_error(tmp_path, monkeypatch):
     monkeypatch.setattr(CIFAR10, "mirrors", ("http://127.0.0.1:9/kriz",))
-    with pytest.raises(ac.errors.DataError, match=r"could not be had.*127.0.0.1:9"):
+    with pytest.raises(ac.errors.DataError, match=r"could not be downloaded\."):
         CIFAR10(tmp_path, download=True)
 
 
 def test_a_file_of_another_length_is_refused(tmp_path):
     write(tmp_path)
     (tmp_path / NAMES[1]).write_bytes(b"x" * 3074)
-    message = r"data_batch_2.bin has 3074 bytes; .* take 3073, so a multiple"
+    message = "has 3074 bytes; the size must be a multiple"
     with pytest.raises(ac.errors.DataError, match=message):
         CIFAR10(tmp_path)
 
@@ -146,5 +146,5 @@ def test_a_file_of_another_length_is_refused(tmp_path):
 def test_a_label_out_of_range_is_refused(tmp_path):
     write(tmp_path)
     (tmp_path / NAMES[5]).write_bytes(b"\x0a" + bytes(3072))
-    with pytest.raises(ac.errors.DataError, match="label 10 was read; labels are 0 to"):
+    with pytest.raises(ac.errors.DataError, match=": the label 10 was read, but"):
         CIFAR10(tmp_path, train=False)

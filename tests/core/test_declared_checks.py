@@ -212,7 +212,7 @@ def test_a_wrong_dtype_is_refused(name):
                 warnings.simplefilter("ignore")
                 thing(*args, **words)
         except DTypeError as error:
-            if re.search(r"^\w+: takes float32 or float64, not int64: it", str(error)):
+            if re.search(r"^\w+: needs float32 or float64, not int64: it", str(error)):
                 return
         except AutocalcError:
             pass

@@ -43,7 +43,7 @@ def test_a_group_has_one_process():
     assert dist.get_world_size() == 1
     assert dist.get_backend() == "nccl"
     dist.barrier()
-    with pytest.raises(ArgumentError, match="init_process_group: there is a group"):
+    with pytest.raises(ArgumentError, match="init_process_group: a group already"):
         dist.init_process_group()
 
 
@@ -80,19 +80,19 @@ def test_more_processes_are_refused(monkeypatch):
     ("call", "error", "message"),
     [
         (lambda: dist.barrier(async_op=3), ArgumentError, "`async_op` is 3; it must"),
-        (lambda: dist.send(ac.ones(1), 0), DistributedError, "send: this process is a"),
-        (lambda: dist.irecv(ac.ones(1)), DistributedError, "nobody to talk to"),
+        (lambda: dist.send(ac.ones(1), 0), DistributedError, "send: this process is"),
+        (lambda: dist.irecv(ac.ones(1)), DistributedError, ": this process is the"),
         (lambda: dist.get_rank(3), ArgumentError, "get_rank: `group` is 3"),
         (lambda: dist.all_reduce(3), DTypeError, "all_reduce: `tensor` is 3"),
         (lambda: dist.all_reduce(ac.ones(1), 3), DTypeError, "`op` is 3; .*ReduceOp"),
         (
             lambda: dist.all_reduce(ac.ones(1), dist.ReduceOp.BAND),
             DTypeError,
-            "`op` is BAND and `tensor` is float32; bits are combined of integers",
+            ": `op` is BAND, which combines bits, but `tensor` is float32; use an",
         ),
         (lambda: dist.reduce(ac.ones(1), 1), ArgumentError, "`dst` is 1; the one"),
         (lambda: dist.broadcast(ac.ones(1), 2), ArgumentError, "`src` is 2; the one"),
-        (lambda: dist.all_gather([], ac.ones(1)), ShapeError, "one of shape"),
+        (lambda: dist.all_gather([], ac.ones(1)), ShapeError, "one tensors of shape"),
         (lambda: dist.all_gather([1], ac.ones(1)), DTypeError, "`tensor_list` is 1"),
     ],
 )
@@ -155,7 +155,7 @@ def test_several_ranks_without_mpi4py_are_told_how_to_get_it(monkeypatch):
         raise RuntimeError("cannot load MPI library")
 
     monkeypatch.setattr(_mpi, "import_module", without_library)
-    text = r"mpi4py finds no MPI library \(cannot load MPI library\). Get one with: pip"
+    text = r"mpi4py does not find an MPI library \(cannot load MPI library\)\."
     with pytest.raises(DistributedError, match=text):
         dist.init_process_group()
     with pytest.raises(ArgumentError, match="`rank` is 2; the launcher's is 1"):

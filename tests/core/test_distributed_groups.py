@@ -42,7 +42,7 @@ def test_a_group_of_the_one_rank(world):
     assert copy.deepcopy(model).process_group is group
     assert model(ac.randn(3, 2)).shape == (3, 2)
     dist.destroy_process_group(group)
-    with pytest.raises(ArgumentError, match=r"barrier: `group` is .*; it must be one"):
+    with pytest.raises(ArgumentError, match="; it must be an active group that"):
         dist.barrier(group)
     dist.barrier()
 
@@ -81,17 +81,21 @@ def test_objects_of_the_one_rank():
         (
             lambda: dist.reduce(ac.ones(1), group_dst=1),
             ArgumentError,
-            "`group_dst` is 1; the group has 1 ranks, from 0 on",
+            "`group_dst` is 1; the group has 1 ranks, numbered from",
         ),
         (
             lambda: dist.get_global_rank(None, 1),
             ArgumentError,
             "`group_rank` is 1; the group has 1 ranks",
         ),
-        (lambda: dist.all_gather_object([], 1), ArgumentError, "has 0 places; the gro"),
+        (lambda: dist.all_gather_object([], 1), ArgumentError, "has 0 elements, but"),
         (lambda: dist.all_gather_object(1, 1), DTypeError, "`object_list` is 1; it mu"),
         (lambda: dist.gather_object(1), DTypeError, "`object_gather_list` is None"),
-        (lambda: dist.scatter_object_list([], [1]), ArgumentError, "is empty; give it"),
+        (
+            lambda: dist.scatter_object_list([], [1]),
+            ArgumentError,
+            "is empty; give a list",
+        ),
     ],
 )
 def test_what_groups_and_objects_do_not_take(call, error, message):
@@ -107,6 +111,8 @@ def test_how_long_ranks_wait_is_the_environments(environment):
         dist.destroy_process_group()
     for text in ("soon", "0", "inf", "nan"):
         environment(AUTOCALC_DISTRIBUTED_TIMEOUT=text)
-        with pytest.raises(ConfigError, match=f"='{text}' is no time: use seconds, ab"):
+        with pytest.raises(
+            ConfigError, match=f"='{text}' is not a time: use seconds, ab"
+        ):
             dist.init_process_group()
     assert not dist.is_initialized()

@@ -181,7 +181,7 @@ def test_attributes(case):
     try:
         dims = b.event_dim
     except ValueError:
-        with pytest.raises(AutocalcError, match="ask `domain` or `codomain`"):
+        with pytest.raises(AutocalcError, match="after it; use `domain` or"):
             a.event_dim  # noqa: B018
     else:
         assert a.event_dim == dims
@@ -338,7 +338,7 @@ def test_the_registry(name, table):
     try:
         getattr(theirs, table)(constraint)
     except NotImplementedError:
-        with pytest.raises(NotImplementedError, match="there is no transform for"):
+        with pytest.raises(NotImplementedError, match="ConstraintRegistry: no"):
             getattr(mine, table)(make(ac, mine.constraints))
         return
 

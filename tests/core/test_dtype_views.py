@@ -74,20 +74,17 @@ def test_there_is_no_gradient():
 
 test_views_that_are_refused = refusals(
     r"""
-    ac.ones(2, 3).view(ac.float64) -> ShapeError: view: .* seen as float64, .*size\(-1\)
-        must be divisible by 2, as 2 elements of float32 make one. .* shape \(2, 3\)
+    ac.ones(2, 3).view(ac.float64) -> ShapeError: view: to view the tensor as float64,
     ac.ones(4, 4)[:, 1:3].view(ac.float64) -> ShapeError: self.storage_offset\(\) must
         be divisible by 2
     ac.ones(4, 3)[:, :2].view(ac.float64) -> ShapeError: self.stride\(0\) must be
         divisible by 2
-    ac.ones(4, 4).t().view(ac.uint8) -> ShapeError: strides \(1, 4\) .* seen as uint8,
-        whose elements have another size
-    ac.tensor(1.0).view(ac.uint8) -> ShapeError: a last dimension of str
-    ac.tensor([2], dtype=ac.int8).view(ac.bool) -> ArgumentError: view: a byte of 2 is
-        no boolean, which is 0 or 1
-    ac.ones(2).view(2, dtype=ac.int32) -> ArgumentError: view: `dtype`=autocalc.int32
-        excludes a shape
-    ac.ones(2).view(ac.int32, size=(2, 1)) -> ArgumentError: excludes a shape
+    ac.ones(4, 4).t().view(ac.uint8) -> ShapeError: strides \(1, 4\) cannot be viewed
+    ac.tensor(1.0).view(ac.uint8) -> ShapeError: a tensor of shape \(\) with strides
+    ac.tensor([2], dtype=ac.int8).view(ac.bool) -> ArgumentError:
+        view: a byte of 2 is not a boolean, because it is neither 0
+    ac.ones(2).view(2, dtype=ac.int32) -> ArgumentError: view: `dtype`=autocalc\.int32
+    ac.ones(2).view(ac.int32, size=(2, 1)) -> ArgumentError: a shape; change the shape
     ac.ones(2).view(dtype='x') -> DTypeError: dtype x is not supported
     """,
     globals(),
@@ -110,11 +107,11 @@ def test_new_tensors_of_the_same_dtype():
 @pytest.mark.parametrize(
     ("data", "error", "text"),
     [
-        ((2.5,), ArgumentError, r"new: got \(2.5,\); give sizes, x.new\(2, 3\), or"),
+        ((2.5,), ArgumentError, r"new: got \(2.5,\); give sizes, as in x\.new\(2,"),
         (("a",), ArgumentError, r"new: got \('a',\); give sizes"),
         (([1.0], 2), ArgumentError, "new: got"),
         ((ac.ones(1, dtype=ac.float64),), DTypeError,
-         "new: the tensors are float32 and float64; they must be of one dtype"),
+         "new: the tensors are float32 and float64; they must have the same dtype."),
     ],
 )  # fmt: skip
 def test_new_tensors_that_are_refused(data, error, text):

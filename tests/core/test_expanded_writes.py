@@ -71,7 +71,7 @@ def test_a_buffer_is_loaded(make):
 
 def test_what_overlaps_is_refused():
     x = ac.arange(2).expand(3, -1)
-    with pytest.raises(ArgumentError, match="is expanded or has windows that overlap"):
+    with pytest.raises(ArgumentError, match="is expanded or has overlapping"):
         x.zero_()
-    with pytest.raises(ArgumentError, match="is expanded or has windows that overlap"):
+    with pytest.raises(ArgumentError, match="is expanded or has overlapping"):
         x.copy_(ac.ones(2))

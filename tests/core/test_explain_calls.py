@@ -189,7 +189,7 @@ def test_a_compiled_function_tells_its_instructions():
     chosen = [i.chosen for i in instructions]
     assert told.sets == {name: chosen.count(name) for name in chosen}
     assert all(use.why for use in told.uses)
-    with pytest.raises(ConfigError, match=r"explain: .*step is compiled; its programs"):
+    with pytest.raises(ConfigError, match=r"explain: .*step is a compiled function"):
         ac.kernels.explain(step, X)
 
 

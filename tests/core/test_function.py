@@ -165,7 +165,7 @@ def test_gradients_of_another_dtype_are_cast():
             GradError,
             "Bad.backward: returned 2 gradients for 1 inputs",
         ),
-        (lambda g: g.sum(), ShapeError, r"gradient 0 has shape \(\), its input \(2,\)"),
+        (lambda g: g.sum(), ShapeError, r"gradient 0 has shape \(\), but its input"),
     ],
 )
 def test_rules_that_return_the_wrong_thing(result, error, message):
@@ -276,7 +276,7 @@ def test_once_differentiable_gives_one_derivative_and_refuses_a_second():
     (first,) = ac.autograd.grad(Once.apply(x), x, create_graph=True)
     assert first.item() == 6.0
     with pytest.raises(
-        GradError, match=r"has no second derivative.*take the decorator"
+        GradError, match="once_differentiable: the backward of this Function is"
     ):
         ac.autograd.grad(first, x)
 

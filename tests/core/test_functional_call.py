@@ -81,7 +81,7 @@ def test_tied_weights():
     expected = 2 * X @ module.b.weight.t()
     np.testing.assert_allclose(alone.tolist(), expected.tolist(), rtol=1e-6)
     assert module.a.weight is module.b.weight
-    with pytest.raises(ArgumentError, match="are one parameter and are given differ"):
+    with pytest.raises(ArgumentError, match="are the same parameter but were"):
         functional_call(module, {**twice, "b.weight": ac.eye(2)}, X)
 
 

@@ -370,7 +370,7 @@ def test_batches_need_one_first_size(cotangents):
         "none": [ac.zeros(0, 2), ac.zeros(0)],
         "scalar": [ac.tensor(1.0), ac.tensor(1.0)],
     }
-    with pytest.raises(GradError, match="grad: `is_grads_batched` needs a tensor in"):
+    with pytest.raises(GradError, match="grad: `is_grads_batched` needs one"):
         ac.autograd.grad([x * x, x.sum()], x, given[cotangents],
                          is_grads_batched=True)  # fmt: skip
 

@@ -276,7 +276,7 @@ def test_an_archive_that_is_none_is_named(path):
 
 
 def test_a_missing_file_and_a_folder_are_named(path):
-    with pytest.raises(CheckpointError, match=r"state.safetensors is not there"):
+    with pytest.raises(CheckpointError, match=r"state.safetensors does not exist"):
         ac.load(path)
     with pytest.raises(CheckpointError, match="is a folder"):
         ac.load(path.parent)

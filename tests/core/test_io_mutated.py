@@ -252,5 +252,7 @@ def test_names_in_an_archive_that_are_no_text(tmp_path):
 def test_idx_of_more_dimensions_than_arrays_have(tmp_path):
     path = tmp_path / "odd.idx"
     path.write_bytes(bytes([0, 0, 8, 200]) + struct.pack(">I", 1) * 200 + b"7")
-    with pytest.raises(DataError, match=rf"read_idx: {path} .*NumPy has no array"):
+    with pytest.raises(
+        DataError, match=rf"read_idx: {path} .*NumPy cannot make an array"
+    ):
         ac.data.read_idx(path)

@@ -174,15 +174,15 @@ def test_a_changed_number_says_both_digests():
 @pytest.mark.parametrize("change", [lambda c: c[:-1], lambda c: c + b"x"])
 def test_other_lengths_are_found(change):
     content = change(saved(value()).getvalue())
-    with pytest.raises(CheckpointError, match="is not as it was saved"):
+    with pytest.raises(CheckpointError, match=r"\. It is incomplete, damaged or"):
         ac.load(io.BytesIO(content))
-    with pytest.raises(CheckpointError, match="cut short or is no safetensors file"):
+    with pytest.raises(CheckpointError, match=r"bytes\) is incomplete or not a"):
         ac.load(io.BytesIO(content), verify=False)
 
 
 def test_a_pickle_is_never_loaded():
     file = io.BytesIO(pickle.dumps({"w": [1.0, 2.0]}))
-    with pytest.raises(CheckpointError, match="no safetensors file"):
+    with pytest.raises(CheckpointError, match=r"bytes\) is incomplete or not a"):
         ac.load(file)
 
 

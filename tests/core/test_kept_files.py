@@ -139,11 +139,11 @@ def text(content):
 DEEP = b"[" * 100_000
 #: What is put in the place of a record, and what is said of it.
 SPOILT = {
-    "pipe": (pipe, "it is no file but a pipe"),
-    "folder": (folder, "it is no file but a folder"),
+    "pipe": (pipe, "it is not a file but a pipe"),
+    "folder": (folder, "it is not a file but a folder"),
     "socket": (local_socket, "it cannot be read"),
     "huge": (huge, "bytes, more than"),
-    "link to a pipe": (link_to_a_pipe, "it is no file but a pipe"),
+    "link to a pipe": (link_to_a_pipe, "it is not a file but a pipe"),
     "link to itself": (link_to_itself, "it cannot be read"),
     "nested": (text(DEEP), "it is nested too deeply"),
     "nested in a dict": (text(b'{"a":' * 100_000), "it is nested too deeply"),

@@ -75,7 +75,7 @@ test_what_is_refused = refusals(
         `A` has shape \(3,
     L.solve_ex(ac.tensor(MATRICES), ac.tensor(MATRICES).float()) -> DTypeError:
         solve_ex: the tensors are
-    L.cholesky_ex(ac.tensor(MATRICES).long()) -> DTypeError: cholesky_ex: takes float32
+    L.cholesky_ex(ac.tensor(MATRICES).long()) -> DTypeError: cholesky_ex: needs float32
     L.cholesky_ex(ac.tensor(MATRICES), upper=1) -> ArgumentError: `upper` is 1
     """,
     globals(),

@@ -262,7 +262,7 @@ M, SQUARE = ac.ones(3, 2), ac.eye(3)
 test_what_is_refused = refusals(
     r"""
     L.pinv(ac.ones(3)) -> ShapeError: pinv: `A` has shape \(3,\); it
-    L.pinv(M.long()) -> DTypeError: pinv: takes float32 or
+    L.pinv(M.long()) -> DTypeError: pinv: needs float32 or
     L.pinv([[1.0]]) -> DTypeError: pinv: needs a Tensor
     L.pinv(M, hermitian=True) -> ShapeError: batches of square
         matrices, not of matrices 3 by 2
@@ -303,14 +303,14 @@ test_what_is_refused = refusals(
         `A` has shape \(2, 3\) and `tau` \(2,\)
     L.cross(SQUARE, ac.ones(3)) -> ShapeError: cross: shapes
     L.vecdot(M, M.double()) -> DTypeError: vecdot: the tensors
-    L.vecdot(M.long(), M.long()) -> DTypeError: vecdot: takes float32
+    L.vecdot(M.long(), M.long()) -> DTypeError: vecdot: needs float32
     L.vander(ac.ones(1)) -> ArgumentError: vander: `N` is 1; it must be 2
     L.vander(ac.tensor([True])) -> DTypeError: vander: takes numbers
     L.cond(ac.ones(3)) -> ShapeError: cond: `A` has shape
     L.cond(M, 1) -> ShapeError: for `p`=1 its matrices must be square
     L.cond(SQUARE, 3) -> ArgumentError: cond: `p` is 3; it must be None
     L.cond(SQUARE, [1]) -> ArgumentError: cond: `p` is \[1\]
-    L.cond(SQUARE.long()) -> DTypeError: cond: takes float32
+    L.cond(SQUARE.long()) -> DTypeError: cond: needs float32
     """,
     globals(),
 )

@@ -147,11 +147,11 @@ def test_refusals():
             function(a, pivot=False)
         with pytest.raises(ShapeError, match=r"`A` has shape \(3,\); it must be \[..."):
             function(ac.ones(3))
-        with pytest.raises(DTypeError, match="takes float32 or float64, not int64"):
+        with pytest.raises(DTypeError, match=": needs float32 or float64, not"):
             function(ac.ones(3, 3, dtype=ac.int64))
     with pytest.raises(DTypeError, match="lu_solve: `pivots` is int64; it must be the"):
         L.lu_solve(lu, pivots.long(), a)
-    with pytest.raises(ShapeError, match=r"`pivots` has shape \(2,\); factors \(3, 3"):
+    with pytest.raises(ShapeError, match=r"`pivots` has shape \(2,\); for factors of"):
         L.lu_solve(lu, pivots[:2], a)
     with pytest.raises(ShapeError, match=r"`LU` has shape \(2, 3\); it must be square"):
         L.lu_solve(lu[:2], pivots[:2], a)

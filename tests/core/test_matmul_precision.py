@@ -196,9 +196,7 @@ def test_a_lock_holds_the_decisions_of_the_precision_that_is_set(sets):
         ac.set_float32_matmul_precision("highest")
     with (
         ac.kernels.use_lock(rough_lock),
-        pytest.raises(
-            KernelError, match=r"two runs this call, and it refuses: ac\.set"
-        ),
+        pytest.raises(KernelError, match="runs this call, but this set refuses it:"),
     ):
         product()
 
@@ -223,7 +221,7 @@ def test_a_block_puts_the_precision_back(sets):
         assert product() == 3.0
     assert product() == 1.0
     with (
-        pytest.raises(ArgumentError, match="is none of"),
+        pytest.raises(ArgumentError, match=r"is not 'highest', 'high' or 'medium'\."),
         _precision.matmul_precision("medium"),
     ):
         ac.set_float32_matmul_precision("low")
@@ -232,7 +230,7 @@ def test_a_block_puts_the_precision_back(sets):
 
 @pytest.mark.parametrize("precision", ["low", None, 3])
 def test_other_words_are_refused(precision):
-    with pytest.raises(ArgumentError, match=r"is none of 'highest', 'high' and"):
+    with pytest.raises(ArgumentError, match="is not 'highest', 'high' or"):
         ac.set_float32_matmul_precision(precision)
 
 

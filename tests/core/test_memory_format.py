@@ -100,7 +100,7 @@ def test_volumes_channels_last():
     assert ac.zeros_like(last).stride() == last.stride()
     made = ac.empty(2, 3, 4, 5, 6, memory_format=ac.channels_last_3d)
     assert made.stride() == last.stride()
-    with pytest.raises(ShapeError, match=r"channels_last_3d is a layout of \(N, C, D"):
+    with pytest.raises(ShapeError, match="channels_last_3d is a memory format for"):
         ac.ones(2, 3, 4, 5).clone(memory_format=ac.channels_last_3d)
 
 
@@ -117,9 +117,9 @@ def test_a_part_of_images_keeps_their_layout():
 
 @pytest.mark.parametrize("wrong", ["channels_last", 1])
 def test_what_is_no_memory_format(wrong):
-    with pytest.raises(ArgumentError, match=r"memory_format=.* is none; give ac\."):
+    with pytest.raises(ArgumentError, match="is not a memory format; give"):
         ac.ones(2, 3, 1, 1).is_contiguous(memory_format=wrong)
-    with pytest.raises(ArgumentError, match=r"clone: memory_format=.* is none"):
+    with pytest.raises(ArgumentError, match="is not a memory format; give"):
         ac.ones(2, 3, 1, 1).clone(memory_format=wrong)
 
 
@@ -292,7 +292,7 @@ def test_a_gradient_through_such_a_view(x):
 def test_no_such_view_where_others_see_the_memory(x):
     y = x[1] * 2
     part = y[0]
-    with pytest.raises(ShapeError, match=r"view: .*cannot be seen as .*reshape\(\)"):
+    with pytest.raises(ShapeError, match="cannot be viewed as"):
         y.view(2, -1)
     del part
     assert y.view(2, -1).shape == (2, 72)
@@ -326,7 +326,7 @@ def test_what_is_made_like_another_lies_like_it_or_as_asked(make, x):
     assert wanted.requires_grad
     with pytest.raises(ShapeError, match=r"_like: channels_last .* shape is \(2, 3\)"):
         make(ac.zeros(2, 3), memory_format=ac.channels_last)
-    with pytest.raises(ArgumentError, match=r"_like: memory_format=3 is none"):
+    with pytest.raises(ArgumentError, match="memory_format=3 is not a"):
         make(rows, memory_format=3)
 
 

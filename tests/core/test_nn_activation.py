@@ -63,7 +63,9 @@ def test_values_and_repr(module, formula, text):
 def test_softmax_guesses_the_dimension_as_pytorch_does(ndim, guess):
     x = ac.randn((2, 3, 4, 5)[:ndim])
     for module in (nn.Softmax, nn.LogSoftmax, nn.Softmin):
-        with pytest.warns(UserWarning, match=rf"`dim` is missing .* taken as {guess}"):
+        with pytest.warns(
+            UserWarning, match=rf"`dim` is missing .* dimension {guess} is used"
+        ):
             assert_close(module()(x), module(dim=guess)(x))
 
 
@@ -111,7 +113,7 @@ def test_gelu_has_two_forms():
 
 @pytest.mark.parametrize("name", ["gelu", "softplus"])
 def test_integers_are_refused(name):
-    with pytest.raises(DTypeError, match=f"{name}: takes float32 or float64, not int"):
+    with pytest.raises(DTypeError, match=f"{name}: needs float32 or float64, not int"):
         getattr(nn.functional, name)(ac.tensor([1]))
     with pytest.raises(DTypeError, match=f"{name}: needs a Tensor, not float"):
         getattr(nn.functional, name)(1.0)
@@ -141,7 +143,7 @@ test_impossible_arguments = refusals(
 
 @pytest.mark.parametrize("name", ["elu", "mish", "hardswish", "silu", "glu"])
 def test_numbers_without_fractions_are_refused(name):
-    with pytest.raises(DTypeError, match=f"{name}: takes float32 or float64, not int6"):
+    with pytest.raises(DTypeError, match=f"{name}: needs float32 or float64, not int6"):
         getattr(nn.functional, name)(ac.tensor([1, 2]))
 
 

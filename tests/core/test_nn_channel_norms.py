@@ -289,7 +289,7 @@ test_what_does_not_fit_is_an_error = refusals(
     F.batch_norm(ac.ones(2, 3), ac.ones(2), ac.ones(3)) -> ShapeError: `running_mean`
         has shape \(2,\); it must be \(3,\)
     F.batch_norm(ac.ones(2, 3, dtype=ac.int64), None, None, training=True) ->
-        DTypeError: batch_norm: takes float32 or float64, not int64
+        DTypeError: batch_norm: needs float32 or float64, not int64
     F.batch_norm_relu(ac.ones(2, 3), None, None, training=True, residual=ac.ones(3)) ->
         ShapeError: batch_norm_relu: `residual` has shape \(3,\); .* of the input, \(2,
         3\)

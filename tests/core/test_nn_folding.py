@@ -101,9 +101,9 @@ def test_what_cannot_be_fused_is_named():
         ArgumentError, match="fuse_conv_bn_eval: got ReLU; give the bat"
     ):
         fuse_conv_bn_eval(conv, nn.ReLU())
-    with pytest.raises(ArgumentError, match=r"of 8 outputs, .* a norm of 4, training"):
+    with pytest.raises(ArgumentError, match="of 8 outputs with training=False, and"):
         fuse_conv_bn_eval(conv, nn.BatchNorm2d(4).eval())
-    with pytest.raises(ArgumentError, match=r"norm of 8, training=True"):
+    with pytest.raises(ArgumentError, match="norm of 8 with training=True"):
         fuse_conv_bn_eval(conv, nn.BatchNorm2d(8))
     none = nn.BatchNorm2d(8, track_running_stats=False).eval()
     with pytest.raises(ArgumentError, match="track_running_stats=False; both must"):
@@ -124,17 +124,15 @@ def test_weights_that_cannot_be_fused_are_named():
         ShapeError, match=r"`conv_w` of shape \(2, 3, 1\) has 2 outputs"
     ):
         fuse_conv_bn_weights(w, None, one, row, 0.1, None, None)
-    with pytest.raises(
-        ShapeError, match=r"has 3 outputs, and a tensor has shape \(2,\)"
-    ):
+    with pytest.raises(ShapeError, match="has 3 outputs, but a tensor has shape"):
         fuse_conv_bn_weights(w, None, row, row, 0.1, None, None, transpose=True)
     with pytest.raises(
         ShapeError, match=r"`linear_w` has shape \(2,\); it needs 2 dim"
     ):
         fuse_linear_bn_weights(row, None, row, row, 0.1, row, row)
-    with pytest.raises(ShapeError, match=r"and a tensor has shape \(1,\); it must be"):
+    with pytest.raises(ShapeError, match=r"outputs, but a tensor has shape \(1,\);"):
         fuse_linear_bn_weights(w[..., 0], one, row, row, 0.1, row, row)
-    with pytest.raises(DTypeError, match="fuse_linear_bn_weights: takes float32 or"):
+    with pytest.raises(DTypeError, match=": needs float32 or float64, not"):
         fuse_linear_bn_weights(w[..., 0].long(), None, row, row, 0.1, row, row)
     with pytest.raises(DTypeError, match="fuse_conv_bn_weights: `bn_eps` is 'x'"):
         fuse_conv_bn_weights(w, None, row, row, "x", None, None)
@@ -173,9 +171,7 @@ def test_other_convolutions_are_fused_too(layer, norm, shape, bias):
 
 def test_the_outputs_of_a_transposed_convolution_with_groups_are_not_in_one_dimension():
     conv = nn.ConvTranspose1d(4, 4, 2, groups=2).eval()
-    with pytest.raises(
-        ShapeError, match=r"has 2 outputs, and a tensor has shape \(4,\)"
-    ):
+    with pytest.raises(ShapeError, match="has 2 outputs, but a tensor has shape"):
         fuse_conv_bn_eval(conv, nn.BatchNorm1d(4).eval(), transpose=True)
 
 

@@ -89,7 +89,7 @@ test_impossible_calls = refusals(
         7, 7)[0, 0]) -> ShapeError: `_random_samples` has shape \(7, 7\); it must be
         \(1, 2, 2\)
     F.fractional_max_pool2d(ac.randn(1, 2, 7, 7).long(), 2, 2) -> DTypeError:
-        fractional_max_pool2d: takes float32 or float64, not int64
+        fractional_max_pool2d: needs float32 or float64, not int64
     F.fractional_max_pool3d(ac.randn(1, 2, 7, 7)[0, 0], 2, 2) -> ShapeError:
         fractional_max_pool3d: `input` has shape \(7, 7\)
     F.fractional_max_pool3d(ac.randn(1, 2, 7, 7), 2, 2, None, None) -> ArgumentError:

@@ -82,7 +82,7 @@ test_what_is_wrong = refusals(
     F.affine_grid(T, (1, 3, 4, 5)) -> ShapeError: `theta` has shape
     F.affine_grid(T, (2, 3, 0, 5)) -> ShapeError: no size may be below 1
     F.affine_grid(T, 3) -> ShapeError: `theta` has shape
-    F.affine_grid(T.long(), (2, 3, 4, 5)) -> DTypeError: takes float32 or
+    F.affine_grid(T.long(), (2, 3, 4, 5)) -> DTypeError: needs float32 or
     """,
     globals(),
 )

@@ -234,8 +234,8 @@ test_impossible_calls = refusals(
     F.linear_cross_entropy(X, W, T[:2]) -> ShapeError: `target`
     F.linear_cross_entropy(X, W, T, reduction='x') -> ArgumentError:
         linear_cross_entropy: `reduction`='x'; use 'mean', 'sum' or 'none'
-    F.linear_cross_entropy(X, W, T, label_smoothing=2) -> ArgumentError: must be in 0
-        to 1
+    F.linear_cross_entropy(X, W, T, label_smoothing=2) -> ArgumentError:
+        must be between 0 and 1
     F.linear_cross_entropy(X, W, T, options=3) -> DTypeError: `options` is 3; it must be
         a LinearCrossEntropyOptions or None
     F.linear_cross_entropy(X.long(), W, T) -> DTypeError: linear_cross_entropy: takes

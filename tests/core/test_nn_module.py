@@ -269,13 +269,13 @@ def test_wrong_registrations_say_what_is_wrong():
         ArgumentError, match=r"`name`='a\.b' must not be empty nor hold"
     ):
         net.register_buffer("a.b", None)
-    with pytest.raises(ArgumentError, match="already has an attribute 'forward'"):
+    with pytest.raises(ArgumentError, match="already has the attribute"):
         net.register_parameter("forward", None)
-    with pytest.raises(ArgumentError, match="Net already has an attribute 'note'"):
+    with pytest.raises(ArgumentError, match="already has the attribute"):
         net.register_module("note", nn.ReLU())
-    with pytest.raises(KeyError, match="Net already has an attribute 'first'"):
+    with pytest.raises(KeyError, match="already has the attribute"):
         net.register_buffer("first", ac.ones(1))
-    with pytest.raises(KeyError, match="Net already has an attribute 'mean'"):
+    with pytest.raises(KeyError, match="already has the attribute"):
         net.register_parameter("mean", None)
 
 
@@ -376,7 +376,7 @@ def test_every_module_can_have_a_mix_in(name):
 
 
 def test_arguments_that_nobody_takes_are_refused():
-    match = r"Named: Module.__init__\(\) was given 3, size=4 and takes no .* call_super"
+    match = r": Module\.__init__\(\) was given 3, size=4, but it takes no"
     with pytest.raises(DTypeError, match=match):
         type("Named", (nn.Module, Named), {})(3, size=4)
 

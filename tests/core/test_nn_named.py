@@ -60,11 +60,11 @@ def test_errors():
         modules["b"]
     with pytest.raises(DTypeError, match="ModuleDict: holds modules, not a int"):
         modules["b"] = 1
-    with pytest.raises(ArgumentError, match="already has an attribute 'keys'"):
+    with pytest.raises(ArgumentError, match="already has the attribute"):
         modules["keys"] = nn.ReLU()
     params = nn.ParameterDict({"a": ac.ones(1), "n": 1.0})
     for key in ("keys", "training", "_order"):
-        with pytest.raises(ArgumentError, match=f"already has an attribute '{key}'"):
+        with pytest.raises(ArgumentError, match=f"already has the attribute '{key}'"):
             params[key] = 1.0
     with pytest.raises(
         ArgumentError, match=r"`name`='a\.b' must not be empty nor hold"

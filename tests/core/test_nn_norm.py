@@ -99,7 +99,7 @@ def test_what_does_not_fit_is_an_error():
         F.layer_norm(x, 3, ac.ones(2))
     with pytest.raises(ShapeError, match=r"`bias` has shape \(1, 3\)"):
         F.layer_norm(x, 3, None, ac.ones(1, 3))
-    with pytest.raises(DTypeError, match="layer_norm: takes float32 or float64"):
+    with pytest.raises(DTypeError, match="layer_norm: needs float32 or float64"):
         F.layer_norm(ac.ones(2, dtype=ac.int64), 2)
     with pytest.raises(
         ArgumentError, match=r"LayerNorm: `normalized_shape\[1\]` is -3"

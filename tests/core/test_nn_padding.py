@@ -103,6 +103,8 @@ def test_threshold():
 @pytest.mark.parametrize(("shape", "dim"), [((4,), 0), ((2, 3), 1), ((2, 3, 4), 0)])
 def test_the_dimension_of_classes_is_guessed_with_a_warning(name, shape, dim):
     x = ac.randn(shape)
-    with pytest.warns(UserWarning, match=f"`dim` is missing .* taken as {dim}"):
+    with pytest.warns(
+        UserWarning, match=f"`dim` is missing .* dimension {dim} is used"
+    ):
         value = getattr(nn, name)()(x)
     assert value.tolist() == getattr(nn, name)(dim)(x).tolist()

@@ -92,11 +92,9 @@ def test_what_an_operator_made_is_given_other_data():
 
 def test_data_is_refused_where_the_graph_would_be_wrong():
     p = nn.Parameter(ac.ones(2))
-    with pytest.raises(GradError, match="which `mul` made, cannot be given values of"):
+    with pytest.raises(GradError, match="that `mul` made cannot take over values"):
         (p * 2).data = ac.ones(3)
-    with pytest.raises(
-        DTypeError, match="requires a gradient, which int64 does not have"
-    ):
+    with pytest.raises(DTypeError, match="requires a gradient, which int64"):
         p.data = ac.arange(2)
 
 

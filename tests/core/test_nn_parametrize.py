@@ -89,7 +89,7 @@ def test_assigning_goes_through_the_inverse():
     assert ac.equal(layer.weight, wanted)
     assert ac.equal(layer.parametrizations.weight.original, wanted.triu())
     parametrize.register_parametrization(layer, "weight", Exp())
-    with pytest.raises(ModuleError, match=r"Exp: it has no right_inverse\(\), so that"):
+    with pytest.raises(ModuleError, match=r": it has no right_inverse\(\), so"):
         layer.weight = wanted
 
 
@@ -102,14 +102,14 @@ def test_several_originals():
     layer(ac.randn(1, 3)).sum().backward()
     assert found.original0.grad is not None
     with pytest.raises(
-        ArgumentError, match=r"leave_parametrized=False is for .* 'weight' is 2 tensors"
+        ArgumentError, match="leave_parametrized=False needs a single original"
     ):
         parametrize.remove_parametrizations(layer, "weight", False)
     value = layer.weight.detach().clone()
     parametrize.remove_parametrizations(layer, "weight")
     assert type(layer.weight) is nn.Parameter
     assert ac.equal(layer.weight, value)
-    with pytest.raises(ShapeError, match="right_inverse: returned shapes"):
+    with pytest.raises(ShapeError, match="right_inverse: returned the shapes"):
         parametrize.register_parametrization(layer, "weight", Rank()).weight = ac.ones(
             5, 5
         )
@@ -270,7 +270,7 @@ class Halving(nn.Module):
 def test_a_parametrization_that_is_refused_changes_nothing():
     layer = nn.Linear(3, 2)
     before = layer.weight.tolist()
-    with pytest.raises(ShapeError, match="pass unsafe=True if that is meant"):
+    with pytest.raises(ShapeError, match=r"; pass unsafe=True to allow it\."):
         parametrize.register_parametrization(layer, "weight", Halving())
     assert layer.weight.tolist() == before
     assert type(layer) is nn.Linear
@@ -335,7 +335,7 @@ P = parametrizations
         (
             lambda: P.orthogonal(LINEAR, "bias"),
             ShapeError,
-            "an orthogonal weight has two",
+            "; an orthogonal weight must have at least two dimensions.",
         ),
         (
             lambda: P.orthogonal(LINEAR, orthogonal_map="qr"),

@@ -100,9 +100,9 @@ def test_edges_of_dropout(function):
     assert function(x, 1.0, training=True).tolist() == ac.zeros(3, 4, 5).tolist()
     assert function(ac.zeros(0, 3), training=True).shape == (0, 3)
     assert function(x, 0.5, True, True) is x
-    with pytest.raises(ArgumentError, match=r"`p` is 1\.5; a probability is from 0"):
+    with pytest.raises(ArgumentError, match=r": `p` is 1\.5; it must be a"):
         function(x, 1.5, True)
-    with pytest.raises(DTypeError, match="takes float32 or float64, not int64"):
+    with pytest.raises(DTypeError, match=": needs float32 or float64, not"):
         function(ac.arange(6).reshape(2, 3), 0.5, True)
 
 
@@ -136,7 +136,7 @@ def test_what_is_wrong():
         F.rrelu(x, 0.5, 0.25)
     with pytest.raises(ArgumentError, match=r"RReLU: `lower`=2\.0 is above `upper`=1"):
         nn.RReLU(2, 1)
-    with pytest.raises(ArgumentError, match=r"gumbel_softmax: `tau` is 0\.0; a tem"):
+    with pytest.raises(ArgumentError, match=r"gumbel_softmax: `tau` is 0\.0; it is a"):
         F.gumbel_softmax(x, 0)
     with pytest.raises(DimensionError, match="gumbel_softmax: `dim`=2 is out of range"):
         F.gumbel_softmax(x, dim=2)

@@ -25,7 +25,7 @@ def test_parameters_become_a_vector_and_return():
     utils.vector_to_parameters(vector, other.parameters())
     assert other.weight.tolist() == layer.weight.tolist()
     assert other.bias.tolist() == layer.bias.tolist()
-    with pytest.raises(ShapeError, match=r"`vec` has shape \(7,\), the parameters ha"):
+    with pytest.raises(ShapeError, match=r"`vec` has shape \(7,\), but the"):
         utils.vector_to_parameters(vector[1:], other.parameters())
 
 
@@ -55,7 +55,7 @@ def test_what_cannot_be_normed():
         utils.weight_norm(layer)
     with pytest.raises(DimensionError, match="`dim`=1 is out of range for 'bias'"):
         utils.weight_norm(layer, "bias", 1)
-    with pytest.raises(ModuleError, match="Linear has no norm of 'bias'"):
+    with pytest.raises(ModuleError, match="Linear has no weight norm of 'bias'"):
         utils.remove_weight_norm(layer, "bias")
 
 
@@ -77,11 +77,11 @@ def test_sparse_and_dirac():
 def test_errors():
     with pytest.raises(ShapeError, match=r"orthogonal_: a tensor of shape \(3,\) has"):
         init.orthogonal_(ac.empty(3))
-    with pytest.raises(ShapeError, match=r"sparse_: takes a matrix, not shape \(3,\)"):
+    with pytest.raises(ShapeError, match="sparse_: needs a matrix, not shape"):
         init.sparse_(ac.empty(3), 0.1)
     with pytest.raises(ArgumentError, match="sparse_: `sparsity` is 2"):
         init.sparse_(ac.empty(3, 3), 2)
-    with pytest.raises(ShapeError, match="dirac_: takes the weight of a convolution"):
+    with pytest.raises(ShapeError, match="dirac_: needs the weight of a"):
         init.dirac_(ac.empty(3, 3))
     with pytest.raises(ShapeError, match="dirac_: `groups`=2 does not divide the 3"):
         init.dirac_(ac.empty(3, 3, 3), 2)
@@ -140,9 +140,9 @@ def test_what_has_no_spectral_norm():
         utils.spectral_norm(nn.Linear(3, 2), n_power_iterations=0)
     with pytest.raises(DimensionError, match="`dim`=2 is out of range for 'weight'"):
         utils.spectral_norm(nn.Linear(3, 2), dim=2)
-    with pytest.raises(ModuleError, match="Linear has no norm of 'bias'; spectral_n"):
+    with pytest.raises(ModuleError, match="has no spectral norm of 'bias';"):
         utils.remove_spectral_norm(layer, "bias")
-    with pytest.raises(ModuleError, match="remove_spectral_norm: int has no norm of"):
+    with pytest.raises(ModuleError, match="remove_spectral_norm: int has no"):
         utils.remove_spectral_norm(3)
 
 

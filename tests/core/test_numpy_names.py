@@ -164,7 +164,7 @@ def of_one(result):
 def test_axis_beside_other_arguments(name, dim):
     found = of_one(CALLS[name](ac, square(ac), axis=dim))
     assert found == of_one(CALLS[name](ac, square(ac), dim=dim))
-    with pytest.raises(ArgumentError, match=r"`dim`=-2 and `axis`=-?\d say the same"):
+    with pytest.raises(ArgumentError, match=r"`dim`=-2 and `axis`=-?\d mean the same"):
         CALLS[name](ac, square(ac), axis=dim, dim=-2)
 
 
@@ -220,9 +220,9 @@ def test_a_cross_product_along_an_axis():
 @pytest.mark.core
 def test_both_names_are_refused():
     x = ac.ones(2, 3)
-    with pytest.raises(ArgumentError, match="sum: `dim`=0 and `axis`=1 say the same"):
+    with pytest.raises(ArgumentError, match="sum: `dim`=0 and `axis`=1 mean the same"):
         x.sum(0, axis=1)
-    with pytest.raises(ArgumentError, match="sort: `dim`=0 and `axis`=1 say the same"):
+    with pytest.raises(ArgumentError, match="sort: `dim`=0 and `axis`=1 mean the same"):
         ac.sort(x, 0, axis=1)
     with pytest.raises(ArgumentError, match="`keepdim`=True and `keepdims`=True say"):
         x.mean(0, keepdim=True, keepdims=True)

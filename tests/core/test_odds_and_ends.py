@@ -41,7 +41,7 @@ def test_the_next_number():
     assert y.item() == 1 - 2.0**-53
     with pytest.raises(GradError, match="nextafter: has no derivative"):
         ac.nextafter(y.requires_grad_(), y).sum().backward()
-    with pytest.raises(DTypeError, match="nextafter: takes float32 or float64, not bf"):
+    with pytest.raises(DTypeError, match="nextafter: needs float32 or float64, not"):
         ac.nextafter(ac.ones(2, dtype=ac.bfloat16), ac.zeros(2, dtype=ac.bfloat16))
 
 
@@ -85,9 +85,7 @@ def test_slices_of_a_largest_norm(p):
 def test_slices_that_are_refused():
     with pytest.raises(ShapeError, match=r"renorm: `input` has shape \(3,\); it needs"):
         ac.renorm(ac.ones(3), 2, 0, 1.0)
-    with pytest.raises(
-        ArgumentError, match=r"renorm: `p`=0.0 and `maxnorm`=1.0; the ord"
-    ):
+    with pytest.raises(ArgumentError, match=r"renorm: `p`=0\.0 and `maxnorm`=1\.0;"):
         ac.renorm(ac.ones(3, 3), 0, 0, 1.0)
 
 

@@ -102,7 +102,7 @@ def test_norms():
 
 
 def test_norms_say_what_is_wrong():
-    with pytest.raises(ArgumentError, match="`ord`='max' is not available; there are"):
+    with pytest.raises(ArgumentError, match="matrix_norm: `ord`='max' is not"):
         ac.linalg.matrix_norm(ac.ones(2, 2), "max")
     with pytest.raises(ShapeError, match=r"`A` has shape \(2,\)"):
         ac.linalg.matrix_norm(ac.ones(2))
@@ -110,7 +110,7 @@ def test_norms_say_what_is_wrong():
         ac.norm(ac.ones(2, 2), "x")
     with pytest.raises(ArgumentError, match="`ord`='fro' is for matrices"):
         ac.linalg.norm(ac.ones(2), "fro")
-    with pytest.raises(DTypeError, match="takes float32 or float64, not int64"):
+    with pytest.raises(DTypeError, match=": needs float32 or float64, not"):
         ac.norm(ac.tensor([1, 2]))
 
 

@@ -54,7 +54,7 @@ A, B = ac.ones(4, 3), ac.ones(2, 3, 5)
 
 test_impossible_calls = refusals(
     r"""
-    mm(A, B) -> ShapeError: and `offs` is left out; it belongs to
+    mm(A, B) -> ShapeError: and `offs` is left out; `offs` is needed
     mm(B, B.mT, offs=ends(1, 2)) -> ShapeError: and `offs` is given
     mm(A, B.mT, offs=ends(1, 2)) -> ShapeError: grouped_mm: `mat_a` has shape \(4, 3\),
         `mat_b` \(2, 5, 3\); they mu

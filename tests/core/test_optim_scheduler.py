@@ -48,9 +48,7 @@ def test_cosine_annealing_goes_down_and_up_again(eta_min):
 
 def test_an_epoch_to_begin_with_needs_the_first_rate():
     sgd = make(1.0)
-    with pytest.raises(
-        ArgumentError, match=r"StepLR: `last_epoch`=2 goes on .* 'initial_"
-    ):
+    with pytest.raises(ArgumentError, match="StepLR: `last_epoch`=2 continues a"):
         lr_scheduler.StepLR(sgd, 2, last_epoch=2)
     sgd.param_groups[0]["initial_lr"] = 1.0
     assert lr_scheduler.StepLR(sgd, 2, last_epoch=2).last_epoch == 3
@@ -107,7 +105,7 @@ def test_the_cycle_moves_momentum_against_the_rate():
     cycle = lr_scheduler.OneCycleLR(sgd, 1.0, total_steps=3, pct_start=1 / 3)
     assert sgd.param_groups[0]["momentum"] == 0.85  # the rise is one step long
     rates(cycle, 3)
-    with pytest.raises(ArgumentError, match="OneCycleLR: step 4 of 3; the cycle is ov"):
+    with pytest.raises(ArgumentError, match="OneCycleLR: step 4 of 3: the cycle"):
         cycle.step()
 
 
@@ -116,7 +114,7 @@ def test_a_plateau_is_told_of_new_groups():
     plateau = lr_scheduler.ReduceLROnPlateau(sgd, patience=0)
     plateau.step(ac.tensor(1.0))
     sgd.add_param_group({"params": [ac.zeros(1)], "lr": 1.0})
-    with pytest.raises(ArgumentError, match=r"has 2 parameter groups now and had 1"):
+    with pytest.raises(ArgumentError, match="ReduceLROnPlateau: the optimizer now"):
         plateau.step(1.0)
     plateau.min_lrs.append(0.5)
     plateau.step(1.0)
@@ -220,7 +218,7 @@ test_what_is_refused = refusals(
     lr_scheduler.CyclicLR(make(0.1), 0.1, 1.0, base_momentum=[1, 2]) -> ArgumentError:
         CyclicLR: `base_momentum` has 2 values for 1 parameter g
     lr_scheduler.CyclicLR(optim.Adagrad([ac.zeros(1)]), 0.1, 1.0) -> ArgumentError:
-        CyclicLR: Adagrad has neither momentum nor betas to cycle; pass cycle_momentum
+        CyclicLR: Adagrad has neither momentum nor betas that could be cycled;
     optim.swa_utils.SWALR(make(0.1), swa_lr='x') -> ArgumentError: SWALR: `swa_lr` is
         'x'; it must be a number
     optim.swa_utils.SWALR(make(0.1), swa_lr=[1, 2]) -> ArgumentError: SWALR: `swa_lr`

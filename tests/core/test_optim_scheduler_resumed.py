@@ -272,8 +272,6 @@ def test_what_does_not_fit_is_refused():
     ):
         SequentialLR(optimizer := make(), [Halved(optimizer)], [], last_epoch=1.5)
     scheduler = StepLR(ac.optim.SGD([ac.zeros(1)], 0.1), 3)
-    match = (
-        r"StepLR.load_state_dict: the state has 2 learning rates, the optimizer has 1"
-    )
+    match = r"\.load_state_dict: the state has 2 learning rates, but the optimizer has"
     with pytest.raises(ArgumentError, match=match):
         scheduler.load_state_dict(StepLR(make(), 3).state_dict())

@@ -233,7 +233,7 @@ def test_named_parameters_go_into_groups_and_states(name):
 
 def test_a_groups_parameters_are_named_or_not():
     a, b = matrices()
-    advice = r"SGD: some parameters have names and some have none; give model\.named"
+    advice = r"SGD: some parameters have names and others do not; give model\.named"
     with pytest.raises(ArgumentError, match=advice):
         ac.optim.SGD([("a", a), b])
     sgd = ac.optim.SGD([("a", a)])

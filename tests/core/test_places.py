@@ -222,11 +222,11 @@ def test_functions_are_mapped_over_leaves():
 
 def test_what_is_no_nest_of_the_structure_is_refused():
     spec = pytree.tree_structure([1, 2])
-    with pytest.raises(ArgumentError, match="there are 3 leaves; the structure has 2"):
+    with pytest.raises(ArgumentError, match="tree_unflatten: 3 leaves were given,"):
         pytree.tree_unflatten([1, 2, 3], spec)
     with pytest.raises(DTypeError, match="tree_unflatten: `treespec` is 5"):
         pytree.tree_unflatten([1, 2], 5)
-    with pytest.raises(ArgumentError, match=r"tree_map: .* has another structure than"):
+    with pytest.raises(ArgumentError, match="does not have the same structure as"):
         pytree.tree_map(max, [1, 2], [1])
     with pytest.raises(
         DTypeError, match="tree_map: `func` is 3; it must be a function"

@@ -137,7 +137,7 @@ def test_tensors_by_the_names_of_older_programs():
         *(ac.uint8, ac.int8, ac.int16),
     )
     assert ac.nn.Linear(1, 1).type(ac.DoubleTensor).weight.dtype is ac.float64
-    with pytest.raises(ac.errors.ArgumentError, match="Tensor: got 2 arguments, not"):
+    with pytest.raises(ac.errors.ArgumentError, match="Tensor: got 2 arguments"):
         ac.Tensor([1.0], 2)
     with pytest.raises(ac.errors.ArgumentError, match="'cuda' is not available"):
         ac.nn.Linear(1, 1).cuda()
@@ -169,7 +169,7 @@ def test_switches_with_one_setting():
     ac.set_default_tensor_type(ac.FloatTensor)
     assert not ac.accelerator.is_available()
     assert ac.accelerator.device_count() == 0
-    with pytest.raises(ac.errors.ArgumentError, match="'fast' is none of 'highest'"):
+    with pytest.raises(ac.errors.ArgumentError, match="is not 'highest', 'high'"):
         ac.set_float32_matmul_precision("fast")
 
 
@@ -204,9 +204,7 @@ def test_gradients_of_chosen_inputs():
     assert (x.grad.item(), y.grad) == (1, None)
     found = ac.autograd.grad(x * 2, [x, y], materialize_grads=True)
     assert [g.item() for g in found] == [2, 0]
-    with pytest.raises(
-        ac.errors.GradError, match=r"`inputs\[0\]` of shape \(1,\) requires no"
-    ):
+    with pytest.raises(ac.errors.GradError, match=r"`inputs\[0\]` of shape \(1,\)"):
         (x * y).backward(inputs=ac.ones(1))
     with pytest.raises(ac.errors.GradError, match="grad: `materialize_grads`=True"):
         ac.autograd.grad(x * 2, x, allow_unused=False, materialize_grads=True)

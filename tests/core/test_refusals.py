@@ -31,14 +31,14 @@ NAN = float("nan")
 
 @pytest.mark.parametrize("make", [ac.zeros, ac.ones, ac.empty, ac.rand, ac.randn])
 def test_sizes_are_asked_for(make):
-    with pytest.raises(ArgumentError, match=f"{make.__name__}: there are no sizes"):
+    with pytest.raises(ArgumentError, match=f"{make.__name__}: no sizes were given"):
         make()
     assert make(()).shape == make(size=()).shape == make([]).shape == ()
 
 
 @pytest.mark.parametrize("name", ["new_zeros", "new_ones", "new_empty"])
 def test_methods_that_make_tensors_ask_for_sizes(name):
-    with pytest.raises(ArgumentError, match="there are no sizes"):
+    with pytest.raises(ArgumentError, match="no sizes were given"):
         getattr(X, name)()
 
 
@@ -48,7 +48,7 @@ def test_methods_that_make_tensors_ask_for_sizes(name):
 )
 def test_sizes_of_a_method_are_asked_for(name):
     scalar = ac.tensor(1.0)
-    with pytest.raises(ArgumentError, match=f"{name}: there are no sizes; .* give"):
+    with pytest.raises(ArgumentError, match=f"{name}: no sizes were given; give"):
         getattr(scalar, name)()
     assert getattr(scalar, name)(()).shape == ()
 
@@ -87,12 +87,12 @@ def test_huge_floats_are_floats():
 
 test_mistakes = refusals(
     r"""
-    X.var(True, True) -> ArgumentError: `unbiased`=True must be alone
+    X.var(True, True) -> ArgumentError: `unbiased`=True was given with
     X.std(False, None, True) -> ArgumentError: std: `unbiased`=False
-    X.var(0, True, correction=2) -> ArgumentError: say the same; give one
-    X.squeeze(None) -> ArgumentError: squeeze: `dim` is None; leave it out
+    X.var(0, True, correction=2) -> ArgumentError: the same; give one
+    X.squeeze(None) -> ArgumentError: squeeze: `dim` is None; do not give it
     X.clone().squeeze_(None) -> ArgumentError: squeeze: `dim` is None
-    ac.multinomial(X, 0) -> ArgumentError: `num_samples` is 0; draw 1
+    ac.multinomial(X, 0) -> ArgumentError: `num_samples` is 0; it
     MASK - 1 -> DTypeError: sub: an operand is boolean; write ~mask
     1 - MASK -> DTypeError: sub: an operand is boolean
     I8 - MASK -> DTypeError: sub: an operand is boolean
@@ -107,19 +107,19 @@ test_mistakes = refusals(
     MASK.clone().square_() -> DTypeError: type Long can't be cast .* Bool
     I8 ** (-1) -> ArgumentError: exponent -1 of a tensor of int8 has no
     I8.clone().pow_(-2) -> ArgumentError: exponent -2 .* with .float
-    MASK.argmax() -> DTypeError: argmax: a tensor of bool has two values
+    MASK.argmax() -> DTypeError: argmax: a tensor of bool has only two
     MASK.argmin(0) -> DTypeError: argmin: a tensor of bool .* .int()
-    MASK.topk(1) -> DTypeError: topk: a tensor of bool has no ranks
-    MASK.median() -> DTypeError: median: a tensor of bool has no ranks
+    MASK.topk(1) -> DTypeError: topk: a tensor of bool
+    MASK.median() -> DTypeError: median: a tensor of bool
     MASK.kthvalue(1) -> DTypeError: kthvalue: a tensor of bool
     MASK.floor() -> DTypeError: floor: a tensor of bool is not rounded
     MASK.round() -> DTypeError: round: a tensor of bool is not rounded
-    I8.round(decimals=1) -> DTypeError: round: takes float32 or float64
-    I8.frac() -> DTypeError: frac: takes float32 or float64, not int8
-    I8.nanmean() -> DTypeError: nanmean: takes float32 or float64
-    I8.cumsum(0, dtype=ac.bool) -> DTypeError: `dtype` is bool, which has
+    I8.round(decimals=1) -> DTypeError: round: needs float32 or float64
+    I8.frac() -> DTypeError: frac: needs float32 or float64, not int8
+    I8.nanmean() -> DTypeError: nanmean: needs float32 or float64
+    I8.cumsum(0, dtype=ac.bool) -> DTypeError: `dtype` is bool, in which
     +MASK -> DTypeError: positive: a tensor of bool has no sign
-    X @ X.double() -> DTypeError: are float32 and float64; they must be of
+    X @ X.double() -> DTypeError: are float32 and float64; they must have the same
     X.mv(X[0].long()) -> DTypeError: matmul: the tensors are float32 and
     ac.isclose(X, X.double()) -> DTypeError: isclose: the tensors are
     X.heaviside(X.double()) -> DTypeError: heaviside is not yet implemented
@@ -131,17 +131,17 @@ test_mistakes = refusals(
     X.addcmul(X, 2) -> DTypeError: addcmul: needs a Tensor, not int
     MASK.addcmul(MASK, MASK) -> DTypeError: addcmul: the tensors are bool
     I8.addcdiv(I8, I8) -> DTypeError: Integer division with addcdiv .* int8 by int8
-    ac.zeros(2, size=(3,)) -> ArgumentError: `size`=\(3,\); give one
+    ac.zeros(2, size=(3,)) -> ArgumentError: give only one of
     X.tile(2, dims=(2,)) -> ArgumentError: tile: the sizes \(2,\) are given
     ac.zeros(2, device=False) -> ArgumentError: 'False' is not available
     X.to(device=True) -> ArgumentError: device: 'True' is not available
     X.new_zeros(2, dtype=()) -> DTypeError: dtype \(\) is not supported
     I8.nan_to_num(X) -> DTypeError: nan_to_num: `nan` is tensor
-    ac.zeros(0).bernoulli(-1.0) -> ArgumentError: `p` is -1.0; a probab
-    X.max(keepdim=True) -> ArgumentError: max: `keepdim` is for one dim
+    ac.zeros(0).bernoulli(-1.0) -> ArgumentError: `p` is -1\.0; it must be a
+    X.max(keepdim=True) -> ArgumentError: max: `keepdim` needs `dim`;
     X.min(keepdim=True) -> ArgumentError: min: `keepdim` .* or use amin
     (X > 1).trace() -> DTypeError: trace: a tensor of bool has no sum
-    ac.nn.Hardtanh(1.0, 1.0) -> ArgumentError: above `max_val`=1.0 or equal
+    ac.nn.Hardtanh(1.0, 1.0) -> ArgumentError: Hardtanh: `min_val`=1\.0 must be below
     ac.nn.Hardtanh('a') -> DTypeError: Hardtanh: `limits` is 'a'
     ac.nn.TripletMarginLoss(0) -> ArgumentError: `margin` is 0; it must be
     ac.nn.ParameterList(X) -> DTypeError: is one tensor of shape \(2, 2\)
@@ -163,7 +163,7 @@ def test_probabilities_lie_from_0_to_1(bad, place):
 
 def test_gradients_that_pytorch_has_not():
     x = ac.tensor([3.0, 5.0], requires_grad=True)
-    with pytest.raises(GradError, match=r"floor_divide: has no derivative; div\(x, y"):
+    with pytest.raises(GradError, match="floor_divide: has no derivative; use"):
         (x // 2).sum().backward()
     with pytest.raises(GradError, match="'multiply' has no derivative; multiply by"):
         x.scatter(0, ac.tensor([0]), 2.0, reduce="multiply").sum().backward()
@@ -226,7 +226,7 @@ def test_two_tensors_of_floats_are_needed(name):
     for operands in ((X, 2.0), (2.0, X)):
         with pytest.raises(DTypeError, match=f"{name}: needs a Tensor, not float"):
             function(*operands)
-    with pytest.raises(DTypeError, match=f"{name}: takes float32 or .*, not int8"):
+    with pytest.raises(DTypeError, match=f"{name}: needs float32 or .*, not int8"):
         function(I8, I8)
     assert function(I8, ac.ones(3)).dtype is ac.float32
 
@@ -296,13 +296,13 @@ def test_booleans_at_indices():
     ]
     with pytest.raises(DTypeError, match="booleans have no mean"):
         none.scatter_reduce(0, index, MASK, "mean")
-    with pytest.raises(DTypeError, match="index_reduce: takes numbers, not bool"):
+    with pytest.raises(DTypeError, match=": needs numbers, not bool; convert a"):
         none.index_reduce(0, index, MASK, "amax")
 
 
 @pytest.mark.parametrize("name", ["isin", "searchsorted"])
 def test_booleans_are_not_searched(name):
-    with pytest.raises(DTypeError, match=f"{name}: takes numbers, not bool"):
+    with pytest.raises(DTypeError, match=f"{name}: needs numbers, not bool"):
         getattr(ac, name)(MASK, MASK)
 
 
@@ -311,7 +311,7 @@ def test_tensor_split_takes_a_tensor_of_int64():
     assert [part.tolist() for part in parts] == [[0], [1, 2], [3, 4]]
     assert len(ac.arange(5).tensor_split(ac.tensor(2))) == 2
     for wrong in (ac.tensor([1], dtype=ac.int32), ac.tensor([[1]])):
-        with pytest.raises(DTypeError, match=r"tensor_split: .* must be int64"):
+        with pytest.raises(DTypeError, match="tensor_split: `indices_or_sections`"):
             ac.arange(5).tensor_split(wrong)
 
 
@@ -326,13 +326,13 @@ def test_float_power_in_place_needs_float64():
 def test_embedding_of_integers():
     rows = F.embedding(ac.tensor([[1, 0]]), ac.tensor([[1, 2], [3, 4]]))
     assert rows.tolist() == [[[3, 4], [1, 2]]]
-    with pytest.raises(DTypeError, match="embedding_bag: takes float32 or float64"):
+    with pytest.raises(DTypeError, match="embedding_bag: needs float32 or float64"):
         F.embedding_bag(ac.tensor([[1, 0]]), ac.tensor([[1, 2], [3, 4]]))
 
 
 @pytest.mark.parametrize("function", [F.silu, lambda x: ac.logcumsumexp(x, 0), ac.norm])
 def test_floats_are_needed(function):
-    with pytest.raises(DTypeError, match=": takes float32 or float64, not int8"):
+    with pytest.raises(DTypeError, match=": needs float32 or float64, not"):
         function(I8)
 
 
@@ -342,23 +342,23 @@ def test_integers_within_limits():
     x = I8 * 5
     assert F.hardtanh(x, -6, 6, inplace=True) is x
     assert x.tolist() == [5, 6, 6]
-    with pytest.raises(DTypeError, match=r"hardtanh: 0.0 to 2.5 are no limits for"):
+    with pytest.raises(DTypeError, match=r"hardtanh: 0\.0 to 2\.5 cannot be the"):
         F.hardtanh(I8, 0, 2.5)
-    with pytest.raises(DTypeError, match=r"hardtanh: -1.0 to 1.0 are no limits for"):
+    with pytest.raises(DTypeError, match=r"hardtanh: -1.0 to 1.0 cannot be the"):
         F.hardtanh(I8.to(ac.uint8))
     for function in (F.relu6, F.hardtanh, lambda x: F.threshold(x, 1, 2)):
-        with pytest.raises(DTypeError, match="takes numbers, not bool"):
+        with pytest.raises(DTypeError, match=": needs numbers, not bool; convert"):
             function(MASK)
 
 
 @pytest.mark.parametrize("mode", ["reflect", "replicate"])
 def test_booleans_have_no_border(mode):
-    with pytest.raises(DTypeError, match="pad: takes numbers, not bool"):
+    with pytest.raises(DTypeError, match=": needs numbers, not bool; convert a"):
         F.pad(MASK.reshape(1, -1), (1, 1), mode=mode)
 
 
 def test_booleans_have_no_area():
-    with pytest.raises(DTypeError, match="trapezoid: takes numbers, not bool"):
+    with pytest.raises(DTypeError, match=": needs numbers, not bool; convert a"):
         ac.trapezoid(MASK)
 
 
@@ -406,9 +406,9 @@ def test_losses_of_integers_and_of_two_dtypes():
     assert F.pairwise_distance(I8, I8).dtype is ac.float32
     assert F.cosine_embedding_loss(I8, I8, ac.tensor(1)).item() == 0.0
     for loss in (F.mse_loss, F.smooth_l1_loss):
-        with pytest.raises(DTypeError, match="takes float32 or float64, not int8"):
+        with pytest.raises(DTypeError, match=": needs float32 or float64, not"):
             loss(I8, I8, reduction="none")
-    with pytest.raises(DTypeError, match="huber_loss: takes float32 or float64"):
+    with pytest.raises(DTypeError, match="huber_loss: needs float32 or float64"):
         F.huber_loss(I8, Y)
 
 
@@ -465,14 +465,14 @@ def test_booleans_rank_nothing():
         lambda: F.poisson_nll_loss(Y, MASK, full=True),
         lambda: F.binary_cross_entropy_with_logits(Y, Y, pos_weight=MASK),
     ):
-        with pytest.raises(DTypeError, match="takes numbers, not bool"):
+        with pytest.raises(DTypeError, match=": needs numbers, not bool; convert"):
             call()
 
 
 def test_distances_are_of_one_float_dtype():
     with pytest.raises(DTypeError, match="cdist: the tensors are float32 and float64"):
         ac.cdist(X, X.double())
-    with pytest.raises(DTypeError, match="cosine_similarity: takes float32 or float64"):
+    with pytest.raises(DTypeError, match="cosine_similarity: needs float32 or float64"):
         F.cosine_similarity(I8, I8, 0)
 
 
@@ -494,9 +494,7 @@ def test_layers_of_integers_are_of_one_dtype():
         lambda: F.group_norm(X, 1, X[0].double()),
         lambda: ac.addmm(X.double(), X, X),
     ):
-        with pytest.raises(
-            DTypeError, match=r"must be of one|Input dtypes must be the same"
-        ):
+        with pytest.raises(DTypeError, match="must be the same,"):
             call()
     with pytest.raises(ShapeError, match=r"linear: `input` has shape \(2, 2\), `wei"):
         F.linear(whole, ac.tensor([[1, 2, 3]]))
@@ -504,7 +502,7 @@ def test_layers_of_integers_are_of_one_dtype():
         F.linear(whole, whole, ac.tensor([1, 2, 3]))
     with pytest.raises(ShapeError, match=r"conv1d: `weight` has shape .* not be empty"):
         F.conv1d(whole.reshape(1, 2, 2), ac.zeros(1, 2, 0, dtype=ac.int64))
-    with pytest.raises(DTypeError, match="max_pool2d: takes numbers, not bool"):
+    with pytest.raises(DTypeError, match=": needs numbers, not bool; convert a"):
         F.max_pool2d(MASK.reshape(1, 1, 3), 1)
 
 

@@ -123,9 +123,7 @@ def test_a_write_behind_an_output():
         flat = np.lib.stride_tricks.as_strided(out, (out.size + 1,), (out.itemsize,))
         flat[-1] = 0
 
-    match = (
-        r"wrote where it must not in neg \(float32\) on .*: the kernel wrote outside"
-    )
+    match = r"wrote outside of its outputs in neg \(float32\) on .*: the kernel wrote"
     with pytest.raises(self_test.Fault, match=match):
         run(neg=neg)
 

@@ -216,7 +216,7 @@ def test_integers_become_floats():
 
 def test_what_is_refused():
     x = double(0.5)
-    with pytest.raises(ArgumentError, match="polygamma: `n` is -1; it counts"):
+    with pytest.raises(ArgumentError, match="polygamma: `n` is -1; it is the"):
         ac.polygamma(-1, x)
     with pytest.raises(ArgumentError, match="mvlgamma: `p` is 0; it is a dimension"):
         ac.mvlgamma(x, 0)
@@ -226,5 +226,5 @@ def test_what_is_refused():
         ac.special.log_ndtr("0.5")
     a = double(0.5).requires_grad_()
     for function in (ac.igamma, ac.igammac, ac.special.zeta):
-        with pytest.raises(GradError, match="has no gradient in the first operand"):
+        with pytest.raises(GradError, match=": has no gradient with respect to"):
             function(a, x).sum().backward()

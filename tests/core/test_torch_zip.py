@@ -335,11 +335,11 @@ def test_archives_that_torch_never_writes():
     file = io.BytesIO(archive(tensor()))
     with zipfile.ZipFile(file, "a") as made:
         made.writestr("other/data.pkl", b"")
-    refuses(file.getvalue(), "2 entries data.pkl")
+    refuses(file.getvalue(), "entries that are named data.pkl")
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as made:
         made.writestr("notes.txt", b"hello")
-    refuses(file.getvalue(), "0 entries data.pkl")
+    refuses(file.getvalue(), "entries that are named data.pkl")
     file = io.BytesIO(archive(tensor()))
     with zipfile.ZipFile(file, "a") as made:
         made.writestr("archive/constants.pkl", b"")

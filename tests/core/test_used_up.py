@@ -111,7 +111,7 @@ def test_what_is_said_of_a_used_up_generator():
     used = net.parameters()
     list(used)
     match = (
-        r"clip_grad_norm_: `parameters` is a generator that gives nothing.*only once"
+        r"clip_grad_norm_: `parameters` is a generator that yields nothing.*only once"
     )
     with pytest.warns(AutocalcWarning, match=match) as caught:
         nn.utils.clip_grad_norm_(used, 1.0)
@@ -119,7 +119,7 @@ def test_what_is_said_of_a_used_up_generator():
     match = r"backward: `inputs` has no tensor.*model.parameters\(\)"
     with pytest.raises(ArgumentError, match=match):
         loss.backward(inputs=used)
-    with pytest.raises(ArgumentError, match="update_bn: `loader` gives no batch"):
+    with pytest.raises(ArgumentError, match="update_bn: `loader` yields no batch,"):
         ac.optim.swa_utils.update_bn(iter([]), norm := nn.BatchNorm1d(1))
     assert norm.num_batches_tracked == 0
 

@@ -244,7 +244,7 @@ def test_the_usual_folder_bears_date_and_comment(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda w: w.add_scalar(1, 2), DTypeError, "`tag` is 1; it must be a text"),
+        (lambda w: w.add_scalar(1, 2), DTypeError, "`tag` is 1; it must be a string"),
         (lambda w: w.add_scalar("a", "b"), DTypeError, "`scalar_value` is 'b'"),
         (lambda w: w.add_scalar("a", ac.ones(2)), DTypeError, "must be one number"),
         (lambda w: w.add_scalar("a", 1, 1.5), DTypeError, "`global_step` is 1.5"),
@@ -384,7 +384,7 @@ def test_pictures(tmp_path, shape, order, size):
         (lambda w: w.add_figure("a", 5), DTypeError, "`figure` is 5; it must be a fig"),
         (lambda w: w.add_pr_curve("a", [1], [1, 0]), ArgumentError, "1 labels and 2"),
         (lambda w: w.add_hparams([], {}), DTypeError, "`hparam_dict`"),
-        (lambda w: w.add_hparams({"a": []}, {}), DTypeError, "'a' is .*a setting is"),
+        (lambda w: w.add_hparams({"a": []}, {}), DTypeError, "'a' is .*a setting must"),
         (
             lambda w: w.add_hparams({}, {}, {"b": [1]}),
             ArgumentError,

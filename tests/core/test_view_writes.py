@@ -254,10 +254,10 @@ def test_other_storage_ends_the_relation():
 
 def test_errors_of_assignment():
     x = ac.zeros(2, 3)
-    with pytest.raises(ShapeError, match=r"values of shape \(2,\) for a part of shape"):
+    with pytest.raises(ShapeError, match=r": the values have shape \(2,\), but the"):
         x[0] = ac.ones(2)
     with pytest.raises(
-        ShapeError, match=r"a mask of shape \(3,\) for dimensions 0 to 0"
+        ShapeError, match=r"a mask of shape \(3,\) is given for the dimensions 0 to 0"
     ):
         x[ac.tensor([True, False, True])] = 1
     with pytest.raises(KernelDataError, match=r"`index\[1\]` holds 3 at element 1"):

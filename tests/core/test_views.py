@@ -143,15 +143,15 @@ def test_as_strided_without_a_gradient_is_an_error():
 
 
 def test_as_strided_names_memory_that_is_not_there():
-    with pytest.raises(ArgumentError, match=r"need 1 to 3 of memory that holds 3"):
+    with pytest.raises(ArgumentError, match="need the elements 1 to 3 of a memory"):
         ac.ones(3).as_strided((3,), (1,), 1)
-    with pytest.raises(ShapeError, match=r"there must be a stride for each size"):
+    with pytest.raises(ShapeError, match="; there must be one stride for each"):
         ac.ones(3).as_strided((3,), ())
-    with pytest.raises(ArgumentError, match=r"windows that overlap"):
+    with pytest.raises(ArgumentError, match="is expanded or has overlapping"):
         ac.ones(3).as_strided((2, 2), (1, 1)).add_(1)
-    with pytest.raises(ArgumentError, match=r"unfold: `size`=4, `step`=1 .* 0 to 3"):
+    with pytest.raises(ArgumentError, match="unfold: `size`=4, `step`=1 for"):
         ac.ones(3).unfold(0, 4, 1)
-    with pytest.raises(ArgumentError, match=r"windows that overlap"):
+    with pytest.raises(ArgumentError, match="is expanded or has overlapping"):
         ac.ones(3).unfold(0, 2, 1).zero_()
 
 
@@ -223,9 +223,9 @@ def test_a_number_is_written_where_a_plain_index_says():
     x[..., 1], y[..., 1] = 3.0, 3.0
     x[None, 2, 0], y[None, 2, 0] = 4.0, 4.0
     np.testing.assert_array_equal(x.numpy(), y)
-    with pytest.raises(ArgumentError, match="one place in memory"):
+    with pytest.raises(ArgumentError, match=r"memory location\. Call clone\(\)"):
         ac.ones(1, 3).expand(2, 3)[:] = 0.0
-    with pytest.raises(ArgumentError, match="one place in memory"):
+    with pytest.raises(ArgumentError, match=r"memory location\. Call clone\(\)"):
         ac.ones(1, 3).expand(2, 3)[:, 0] = 0.0
 
 

@@ -42,18 +42,16 @@ def test_one_process_trains_as_the_inner_optimizer_does():
 def test_a_part_of_the_state_is_not_taken_for_all(monkeypatch):
     _, outer = trained(lambda p: ZeroRedundancyOptimizer(p, AdamW))
     monkeypatch.setattr(outer, "_owners", [0, 1])
-    text = (
-        r"state_dict: rank 0 has a part of the state; .*consolidate_state_dict\(to=0\)"
-    )
+    text = r"\.state_dict: rank 0 has only a part of the state; call"
     with pytest.raises(ArgumentError, match=text):
         outer.state_dict()
 
 
 def test_what_is_refused():
     weight = ac.ones(2, requires_grad=True)
-    with pytest.raises(DTypeError, match="`optimizer_class` is 3; give a class of opt"):
+    with pytest.raises(DTypeError, match=": `optimizer_class` is 3; give an"):
         ZeroRedundancyOptimizer([weight], 3)
-    with pytest.raises(DTypeError, match="that update each parameter by itself"):
+    with pytest.raises(DTypeError, match="; give an optimizer class that updates"):
         ZeroRedundancyOptimizer([weight], ac.optim.LBFGS)
     outer = ZeroRedundancyOptimizer([weight], AdamW)
     with pytest.raises(ArgumentError, match="`to` is 2; ranks are 0 to 0"):

@@ -30,7 +30,7 @@ def test_a_log_goes_on_where_it_ended_and_holds_nan(tmp_path):
 def test_wrong_logs_are_refused(tmp_path):
     other = tmp_path / "other.txt"
     other.write_text("hello\n")
-    with pytest.raises(DataError, match=r"line 1 of .*other.txt is no step of a log"):
+    with pytest.raises(DataError, match=r"read_log: line 1 of .*other\.txt is not a"):
         read_log(other)
     with pytest.raises(DataError, match="cannot be read: No such file"):
         read_log(tmp_path / "absent")

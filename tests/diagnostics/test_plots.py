@@ -27,7 +27,7 @@ def test_the_picture_has_a_line_for_each_layer(tmp_path):
         plot(path, tmp_path / "steps.xyz")
     empty = tmp_path / "empty.jsonl"
     empty.write_text("")
-    with pytest.raises(DataError, match="holds no step yet"):
+    with pytest.raises(DataError, match=r"does not contain a step yet\."):
         plot(empty)
 
 

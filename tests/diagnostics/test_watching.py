@@ -48,6 +48,6 @@ def test_what_is_wrong_is_refused():
     with pytest.raises(ArgumentError, match="watch: `update` is -1"):
         watch(net(), update=-1)
     looking = watch(net())
-    wrong = pytest.raises(ArgumentError, match="watch: a step is in a step")
+    wrong = pytest.raises(ArgumentError, match="watch: the `with` block was")
     with looking, wrong, looking:
         pass

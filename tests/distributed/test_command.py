@@ -103,7 +103,7 @@ def test_what_does_not_fit_ends_all_ranks(text):
     done = autocalc(2, "train", "mnist", "--data", text + ".absent", code=1)
     assert "ends all ranks: DataError" in done.stderr
     done = train(2, "--heads", "3", "--text", text, code=1)
-    assert "3 heads share the features of a position evenly" in done.stderr
+    assert "the features of a position are divided evenly among" in done.stderr
 
 
 def test_ranks_are_measured():

@@ -124,14 +124,14 @@ def test_a_model_with_dead_units(run, model):
 @pytest.mark.parametrize("name", ["model.py", "none.py:make", ":make", "model.py:1"])
 def test_a_text_that_names_no_factory_is_a_wrong_use(run, model, name):
     out = run("doctor", "--model", name, code=2).output
-    told = f"Invalid value for --model: {name!r} names no factory: write FILE:function"
+    told = f"Invalid value for --model: {name!r} is not a factory: write FILE:function"
     assert told in " ".join(out.split())
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("notes.txt:make", "notes.txt is no Python file"),
+        ("notes.txt:make", "notes.txt is not a Python file"),
         ("model.py:none", "model.py has no function 'none'"),
         ("model.py:number", "model.py has no function 'number'"),
         ("model.py:wrong", "model.py:wrong returned a int. It must return (model,"),

@@ -106,11 +106,11 @@ def test_a_cache_refuses_what_does_not_fit():
     cache = KeyValueCache(1, 2, 4, 8)
     new = ac.ones(1, 3, 2, 8)
     cache.append(new, new)
-    with pytest.raises(ShapeError, match="3 positions do not fit after 3 of 4; make"):
+    with pytest.raises(ShapeError, match="3 positions do not fit: 3 of"):
         cache.append(new, new)
     assert cache.count == 3
     new.requires_grad_()
-    with pytest.raises(GradError, match="have a history, and a cache keeps none"):
+    with pytest.raises(GradError, match="KeyValueCache: keys and values have a"):
         cache.append(new, new)
 
 
@@ -185,7 +185,7 @@ def test_tokens_are_drawn_by_their_probabilities():
         ({"norm": "batch"}, "`norm` is 'batch'; it must be one of .'layer', 'rms'"),
         ({"positions": "none"}, "`positions` is 'none'; it must be"),
         ({"activation": "relu"}, "`activation` is 'relu'; it must be"),
-        ({"heads": 16, "positions": "rotary"}, "1 features for each head; pairs"),
+        ({"heads": 16, "positions": "rotary"}, "features for each head; they are"),
     ],
 )
 def test_impossible_sizes_are_refused(sizes, message):
@@ -196,12 +196,12 @@ def test_impossible_sizes_are_refused(sizes, message):
 def test_impossible_tokens_are_refused(model):
     with pytest.raises(ShapeError, match=r"`tokens` has shape \(3,\); it must be"):
         model(ac.tensor([1, 2, 3]))
-    with pytest.raises(ShapeError, match="13 tokens in a row; this model sees 12"):
+    with pytest.raises(ShapeError, match="; this model can read at most"):
         model(tokens_of(1, 13))
     caches = model.make_caches(1)
     with ac.no_grad():
         model(tokens_of(1, 10), caches)
-        with pytest.raises(ShapeError, match="3 tokens in a row after 10 in the"):
+        with pytest.raises(ShapeError, match="3 tokens after 10 in the"):
             model(tokens_of(1, 3), caches)
 
 

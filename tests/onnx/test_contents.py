@@ -163,17 +163,17 @@ def test_a_whole_write_hides_earlier_ones():
 
 def test_what_nobody_wrote_and_repeats_are_refused():
     twin = Twin(4)
-    with pytest.raises(OnnxError, match="read that nobody has written"):
+    with pytest.raises(OnnxError, match=r"onnx\.export: the model reads memory"):
         twin.contents.read(view_of(twin.base, twin.base))
     repeated = View(0, 0, (3,), (0,), np.dtype(np.float32))
-    with pytest.raises(OnnxError, match="repeats elements is written"):
+    with pytest.raises(OnnxError, match=r"onnx\.export: the model writes into a"):
         twin.contents.write(repeated, twin.graph.input("x", (3,), np.dtype("f4")))
 
 
 def test_other_dtypes_of_the_same_memory_are_refused():
     twin = Twin(4)
     twin.write(twin.base)
-    with pytest.raises(OnnxError, match="holds float32 is read as int32"):
+    with pytest.raises(OnnxError, match="holds float32 as int32,"):
         twin.contents.read(view_of(twin.base.view(np.int32), twin.base))
     with pytest.raises(OnnxError, match="as another dtype"):
         twin.contents.read(

@@ -23,13 +23,13 @@ def path(tmp_path):
 
 def test_a_value_that_nothing_makes(path):
     onnx.save(graph_of([node("Add", "x nobody")], {"x": f(2)}), path)
-    with pytest.raises(OnnxError, match=r"operator Add .* uses nobody, which no input"):
+    with pytest.raises(OnnxError, match=r"operator Add \(that makes y\) uses nobody,"):
         ac.onnx.load(path)
 
 
 def test_an_output_that_nothing_makes(path):
     onnx.save(graph_of([node("Relu", "x", "z")], {"x": f(2)}), path)
-    with pytest.raises(OnnxError, match="the graph uses y, which no input"):
+    with pytest.raises(OnnxError, match="the graph uses y, which"):
         ac.onnx.load(path)
 
 
@@ -44,7 +44,7 @@ def test_a_value_that_is_made_twice(path):
     nodes = [node("Relu", "x", "y"), node("Neg", "x", "y")]
     onnx.save(graph_of(nodes, {"x": f(2)}), path)
     with pytest.raises(
-        OnnxError, match=r"operator Neg .* makes y, which the graph has"
+        OnnxError, match=r"\) computes y, but the graph already has a value of this"
     ):
         ac.onnx.load(path)
 
@@ -93,7 +93,7 @@ def test_outputs_that_are_not_computed(path):
     one = node("Relu", "x", "y z")
     onnx.save(graph_of([one], {"x": f(2)}, constants), path)
     with pytest.raises(
-        OnnxError, match="has the outputs z; AutoCalc computes the first 1"
+        OnnxError, match=r"\) has the outputs z; AutoCalc computes only the first"
     ):
         ac.onnx.load(path)(ac.ones(2))
 

@@ -82,8 +82,8 @@ def test_an_example_of_one_is_enough(tmp_path):
         (lambda x: x + ac.arange(x.shape[0])[:, None], "a constant of shape"),
         (lambda x: x.abs() if x.shape[0] == 5 else x.neg(), "the operator"),
         (lambda x: sum(x[i] for i in range(x.shape[0])), "operator"),
-        (lambda x: ac.zeros(x.shape[0] ** 2), "multiples and sums alone"),
-        (lambda x: x.unbind(0), "another number of tensors"),
+        (lambda x: ac.zeros(x.shape[0] ** 2), "multiples and sums of"),
+        (lambda x: x.unbind(0), "onnx.export: the number of tensors that the"),
     ],
 )
 def test_what_no_graph_can_say_is_an_error(model, match, tmp_path):
@@ -95,8 +95,8 @@ def test_what_no_graph_can_say_is_an_error(model, match, tmp_path):
 @pytest.mark.parametrize(
     ("axes", "match"),
     [
-        ({"z": [0]}, "has 'z'; the inputs are x, the outputs output"),
-        ({"x": [2]}, "the dimension 2 of 'x', which has 2"),
+        ({"z": [0]}, "the inputs are x and the outputs"),
+        ({"x": [2]}, "the dimension 2 of 'x', which has"),
         ({"x": {"a": "n"}}, "the dimension 'a' of 'x'"),
         ({"x": {0: "n", 1: "m"}}, r"names the sizes \['m', 'n'\], which are \[3, 4\]"),
         ({"x": 0}, "`dynamic_axes` has 0 for 'x'"),

@@ -364,7 +364,8 @@ def test_reading_a_value_is_an_error(tmp_path):
         return x if x.sum() > 0 else -x
 
     with pytest.raises(
-        OnnxError, match=r"reads a value while the model is recorded(.|\n)*ac.where"
+        OnnxError,
+        match=r"reads the value of a tensor while the model is recorded(.|\n)*ac.where",
     ):
         ac.onnx.export(model, ac.ones(3), tmp_path / "m.onnx")
 
@@ -386,7 +387,7 @@ def test_changing_a_buffer_is_an_error(tmp_path):
     ("call", "error", "match"),
     [
         (lambda f, p: ac.onnx.export(3, f, p), DTypeError, "`model` is 3"),
-        (lambda f, p: ac.onnx.export(abs, 3, p), DTypeError, "no tensor in it"),
+        (lambda f, p: ac.onnx.export(abs, 3, p), DTypeError, ", which contains no"),
         (lambda f, p: ac.onnx.export(abs, f, 3), DTypeError, "`f` is 3"),
         (lambda f, p: ac.onnx.export(lambda x: 3, f, p), ArgumentError, "also a int"),
         (lambda f, p: ac.onnx.export(lambda x: None, f, p), ArgumentError, "no tensor"),
@@ -444,7 +445,7 @@ def test_what_breaks_the_rules_of_the_format_is_not_written(monkeypatch, tmp_pat
         raise onnx.checker.ValidationError("a node is missing")
 
     monkeypatch.setattr(onnx.checker, "check_model", refuse)
-    with pytest.raises(OnnxError, match=r"breaks ONNX's rules.* a node is missing"):
+    with pytest.raises(OnnxError, match="a node is missing"):
         ac.onnx.export(nn.ReLU(), ac.ones(2), tmp_path / "m.onnx")
     assert not list(tmp_path.iterdir())
 

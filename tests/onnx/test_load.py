@@ -131,7 +131,7 @@ def test_old_operators_are_refused(path):
 
 
 def test_files_that_are_none(path):
-    with pytest.raises(CheckpointError, match="is not there"):
+    with pytest.raises(CheckpointError, match="does not exist"):
         ac.onnx.load(path)
     with pytest.raises(CheckpointError, match="is a folder"):
         ac.onnx.load(path.parent)

@@ -28,7 +28,7 @@ def test_it_proves_a_set_and_prints_the_worst_errors(conformance):
     ("options", "match"),
     [
         (["--kernels", "refrence"], "there is no kernel set or family 'refrence'.*Did"),
-        (["--kernels", ""], "name the kernel set to prove: --kernels NAME, one of"),
+        (["--kernels", ""], "conformance: name the kernel set to test: --kernels"),
     ],
 )
 def test_it_needs_a_set_that_exists(conformance, options, match):

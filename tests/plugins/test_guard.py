@@ -79,7 +79,7 @@ FAULTS = {
     ),
     "strays": (
         RELU.format(fault="ctypes.memset(out.ctypes.data + out.nbytes, 0, 1)"),
-        "it wrote where it must not in .*: the kernel wrote outside its operands",
+        "it wrote outside of its outputs in .*: the kernel wrote outside its operands",
     ),
     "exits": (
         RELU.format(fault="os._exit(3)"),

@@ -198,7 +198,7 @@ def test_the_roofline_as_png(prof, tmp_path):
     pytest.importorskip("matplotlib")
     prof.roofline(tmp_path / "roof.png")
     assert (tmp_path / "roof.png").read_bytes().startswith(b"\x89PNG")
-    with pytest.raises(errors.PluginError, match=r"ends with '\.xyz'; it can be"):
+    with pytest.raises(errors.PluginError, match=r"ends with '\.xyz'; it must end"):
         prof.roofline(tmp_path / "roof.xyz")
 
 

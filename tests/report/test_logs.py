@@ -97,9 +97,9 @@ def test_a_line_that_was_cut_is_counted(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("a.jsonl", None, "a.jsonl is not there"),
-        ("a.jsonl", "", "a.jsonl is no log of a training; give a file that"),
-        ("a.csv", "kind,step\n", "a.csv is no log of a training"),
+        ("a.jsonl", None, r"not exist\."),
+        ("a.jsonl", "", "a.jsonl is not a log of a training; give a file that"),
+        ("a.csv", "kind,step\n", "is not a log of a training; give a file that"),
     ],
 )
 def test_what_is_no_log_is_refused(tmp_path, name, text, message):

@@ -137,8 +137,8 @@ def warn_about_unknown(
     """Warn of each unknown name in a variable, and suggest the nearest known one."""
     for name in sorted(set(given) - set(known)):
         _warn(
-            f"{variable} names {name!r}, which is no {what} and has no effect; did you "
-            f"mean {_nearest(name, sorted(known))!r}?"
+            f"{variable} names {name!r}, which is not a {what} and has no effect; did "
+            f"you mean {_nearest(name, sorted(known))!r}?"
         )
 
 
@@ -154,7 +154,7 @@ def _flag(name: str, value: str) -> bool:
         return True
     if word in _FALSE:
         return False
-    raise ConfigError(f"{name}={_shown(value)} is neither on nor off: use 1 or 0.")
+    raise ConfigError(f"{name}={_shown(value)} is not valid: use 1 or 0.")
 
 
 def _strict(name: str, value: str) -> tuple[bool, bool]:
@@ -164,7 +164,7 @@ def _strict(name: str, value: str) -> tuple[bool, bool]:
     try:
         return _flag(name, value), False
     except ConfigError:
-        message = f"{name}={_shown(value)} is neither on nor off: use 1, 0 or list."
+        message = f"{name}={_shown(value)} is not valid: use 1, 0 or list."
         raise ConfigError(message) from None
 
 
@@ -229,7 +229,7 @@ def _shadow(name: str, value: str) -> tuple[str, float] | None:
     if not (set_name.strip() and 0.0 < fraction <= 1.0):
         raise ConfigError(
             f"{name}={_shown(value)}: write set:share, as in reference:0.01; the share "
-            f"of calls is above 0 and at most 1."
+            "of calls must be above 0 and at most 1."
         )
     return set_name.strip(), fraction
 
@@ -254,7 +254,7 @@ def _seconds(name: str, value: str) -> float | None:
         found = 0.0
     if not 0 < found <= _MOST_SECONDS:
         raise ConfigError(
-            f"{name}={_shown(value)} is no time: use seconds, above 0 and up to "
+            f"{name}={_shown(value)} is not a time: use seconds, above 0 and up to "
             f"{_MOST_SECONDS:.0f}."
         )
     return found
@@ -267,7 +267,7 @@ def _log_level(name: str, value: str) -> str:
     level = value.strip().lower()
     if level and level not in _LEVELS:
         raise ConfigError(
-            f"{name}={_shown(value)} is no logging level: use {', '.join(_LEVELS)}."
+            f"{name}={_shown(value)} is not a logging level: use {', '.join(_LEVELS)}."
         )
     return level
 
@@ -329,16 +329,19 @@ def _parse(found: dict[str, str]) -> Settings:
         try:
             return Path(text(name)).expanduser() if text(name) else None
         except RuntimeError as error:  # ~somebody
-            message = f"{PREFIX}{name}={_shown(text(name))} is no folder: {error}"
+            message = f"{PREFIX}{name}={_shown(text(name))} is not a folder: {error}"
             raise ConfigError(message) from None
 
     tune = text("TUNE") or "read"
     if tune not in {"read", "off"}:
-        raise ConfigError(f"AUTOCALC_TUNE={_shown(tune)} is unknown: use read or off.")
+        raise ConfigError(
+            f"AUTOCALC_TUNE={_shown(tune)} is not a known value: use read or off."
+        )
     eager = text("EAGER") or "auto"
     if eager not in {"auto", "python"}:
         raise ConfigError(
-            f"AUTOCALC_EAGER={_shown(eager)} is unknown: use python, or leave it out."
+            f"AUTOCALC_EAGER={_shown(eager)} is not a known value: use python, or "
+            "unset the variable."
         )
     threads = text("NUM_THREADS")
     strict, lists_falls = _strict("AUTOCALC_STRICT", text("STRICT"))

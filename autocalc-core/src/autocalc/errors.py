@@ -183,9 +183,9 @@ _DIVISIONS = frozenset({"floor_divide", "fmod", "remainder"})
 def too_many_dimensions(ndim: int, most: int) -> ShapeError:
     """Make the error for a result of more dimensions than arrays can have."""
     return ShapeError(
-        f"the result would have {ndim} dimensions, and arrays of NumPy, which hold the "
-        f"elements of tensors, have at most {most}. Join some of them, as by "
-        f"`flatten` or `reshape`."
+        f"the result would have {ndim} dimensions, but tensors can have at most "
+        f"{most}, like NumPy's arrays. Merge some dimensions with `flatten` or "
+        "`reshape`."
     )
 
 
@@ -198,8 +198,8 @@ def kernel_data_error(
     """
     if kernel in _DIVISIONS:
         return KernelDataError(
-            f"{kernel}: an integer is divided by 0, a ZeroDivisionError. Leave such "
-            f"elements out, or convert to float32, where it is infinite or NaN."
+            f"{kernel}: an integer is divided by 0, a ZeroDivisionError. Remove such "
+            "elements, or convert to float32, where the quotient is infinite or NaN."
         )
     error = KernelIndexError(
         f"{kernel}: `{operand}` holds {value} at element {index}, which is out of "

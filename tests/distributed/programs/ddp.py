@@ -294,7 +294,7 @@ def other_models(rank, n):
     if n == 1:
         return
     sizes = 3 + (rank == 1)
-    text = "parameter 0 of rank 1 is another one than that of rank 0"
+    text = ": parameter 0 of rank 1 differs from that of rank"
     refuses(lambda: DDP(nn.Linear(2, sizes)), DistributedError, text)
     net = nn.Sequential(*(nn.Linear(2, 2) for _ in range(1 + rank)))
     text = "different numbers of parameters: 2 on rank 0, 4 on rank 1"
@@ -322,7 +322,7 @@ def compiled(rank, n):
     searching = DDP(Branches(), find_unused_parameters=True)
     if n > 1:
         refused = ac.compile(lambda x: searching(x, "a")["out"][0].sum().backward())
-        text = "find_unused_parameters=True looks at each backward"
+        text = ": find_unused_parameters=True inspects each backward pass, which a"
 
         def several():
             for _ in range(4):

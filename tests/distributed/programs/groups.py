@@ -49,7 +49,7 @@ def numbers(rank):
     text = "`group_rank` is 2; the group has 2 ranks"
     refuses(lambda: dist.get_global_rank(group, 2), ArgumentError, text)
     dist.destroy_process_group(group)
-    text = "it must be one that new_group made and that has not ended"
+    text = "; it must be an active group that new_group returned, or None for all"
     refuses(lambda: dist.barrier(group), ArgumentError, text)
 
 
@@ -126,7 +126,7 @@ def outsiders(rank):
 
 def refusals(rank):
     for ranks, text in (
-        ([], "`ranks` is []; give the number of each member once, of one at least."),
+        ([], "`ranks` is []; give the number of each member once"),
         ([1, 1], "`ranks` is [1, 1]; give the number of each member once"),
         ([4], "`ranks` is 4; ranks are 0 to 3"),
     ):
@@ -135,16 +135,16 @@ def refusals(rank):
     text = "`src` is None and `group_src` None; give one of them"
     refuses(lambda: dist.broadcast(x), ArgumentError, text)
     refuses(lambda: dist.broadcast(x, 0, group_src=0), ArgumentError, "give one of")
-    text = "`group_src` is 4; the group has 4 ranks, from 0 on."
+    text = "`group_src` is 4; the group has 4 ranks, numbered from 0."
     refuses(lambda: dist.broadcast(x, group_src=4), ArgumentError, text)
     text = "`object_list` is 3; it must be a list."
     refuses(lambda: dist.broadcast_object_list(3), DTypeError, text)
-    text = "`object_list` has 1 places; the group has 4 ranks, give it one for each."
+    text = "`object_list` has 1 elements, but the group has 4 ranks; give one element"
     refuses(lambda: dist.all_gather_object([0], 0), ArgumentError, text)
-    text = "`scatter_object_output_list` is empty; give it one place."
+    text = "`scatter_object_output_list` is empty; give a list of one element"
     refuses(lambda: dist.scatter_object_list([], None), ArgumentError, text)
     if rank == 1 and dist.get_debug_level() is not dist.DebugLevel.DETAIL:
-        text = "is given on rank 1, and rank 0 gets the objects"
+        text = "` is given on rank 1, but rank 0 receives the objects; give it only"
         refuses(lambda: dist.gather_object(1, [0] * 4), ArgumentError, text)
     dist.barrier()
 

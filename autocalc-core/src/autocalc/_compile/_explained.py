@@ -114,14 +114,14 @@ def _explain_compiled(compiled: Compiled, args: Any, options: Any) -> CallsExpla
     name = _name(compiled)
     if args or options:
         raise ConfigError(
-            f"explain: {name} is compiled; its programs are explained without "
+            f"explain: {name} is a compiled function, which is explained without "
             f"arguments: ac.kernels.explain({name})."
         )
     programs = compiled.programs
     if not programs:
         raise ConfigError(
             f"explain: {name} has no program yet; call it a few times with the shapes "
-            f"in question."
+            "that you want to explain."
         )
     found: dict[tuple[str, str, str], KernelUse] = {}
     for program in programs:

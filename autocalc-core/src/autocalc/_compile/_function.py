@@ -219,8 +219,9 @@ class Compiled:
         if watch.prints and not self._warned:
             self._warned = True
             message = (
-                f"compile: {self._name} prints or writes, which only recordings do; "
-                f"replays are silent. Do so outside of it. It is at {watch.prints[0]}"
+                f"compile: {self._name} prints or writes, which happens only while it "
+                "is recorded; replays do not repeat it. Print outside of the compiled "
+                f"function. It is at {watch.prints[0]}"
             )
             warnings.warn(message, CompileWarning, stacklevel=4)
         # 3. Compare with earlier recordings: why there is no program yet, or numbers
@@ -277,9 +278,9 @@ class Compiled:
         names = ", ".join(sorted({i.name for i in again}))
         flops = sum(work_of(i).flops for i in again) / 1e9
         message = (
-            f"compile: to keep `limit`, {self._name} makes {len(again)} products again "
-            f"({names}): {flops:.3g} GFLOP more at each call. A larger limit needs "
-            f"fewer."
+            f"compile: to stay below `limit`, {self._name} computes {len(again)} "
+            f"products a second time ({names}), which takes {flops:.3g} GFLOP more in "
+            "each call. A larger limit needs fewer."
         )
         warnings.warn(message, CompileWarning, stacklevel=5)
 

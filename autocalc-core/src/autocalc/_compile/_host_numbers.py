@@ -38,9 +38,10 @@ class HostSpan(Span):
         """Refuse what is decided by the number."""
         if not self.closed:
             raise CompileError(
-                f"compile: Python decides by a number that differs from step to step "
-                f"({self.value}), and a replay would not. Compute with it alone, or "
-                f"run the step eagerly: ac.compile(step, fallback=True)."
+                "compile: Python code makes a decision with a number that differs "
+                f"from step to step ({self.value}), which a replay would not repeat. "
+                "Use the number only for computing, or run the step eagerly: "
+                "ac.compile(step, fallback=True)."
             )
         del low, high
 

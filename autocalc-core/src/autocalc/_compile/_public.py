@@ -117,7 +117,7 @@ def compile(
     for name in names:
         if name not in PASSES:
             raise ArgumentError(
-                f"compile: there is no pass {name!r}; there are {_listed(PASSES)}."
+                f"compile: there is no pass {name!r}; the passes are {_listed(PASSES)}."
             )
     if exact:
         names = (*names, *REORDERING)

@@ -215,9 +215,10 @@ class StepRecorder(Recorder):
             if made or id(tensor) in self._arguments:
                 what = "that the step makes" if made else "that is an argument"
                 message = (
-                    f"callback: {called.name} holds a tensor of shape {tensor.shape} "
-                    f"{what} among its variables, where a replay would find the old "
-                    f"one. Give it among `tensors`. It is called at {users_line()}"
+                    f"callback: {called.name} refers to a tensor of shape "
+                    f"{tensor.shape} {what} through its variables, so a replay would "
+                    "use the old tensor. Pass the tensor in `tensors`. The callback "
+                    f"is called at {users_line()}"
                 )
                 self._fail(message)
 
@@ -249,8 +250,9 @@ class StepRecorder(Recorder):
             "ac.callback, or compile a smaller part"
         )
         message = (
-            f"{what}: a value is read while ac.compile records, and a replay would "
-            f"not read it again. {instead}. It is read{self._by()} at {users_line()}"
+            f"{what}: the value of a tensor is read while ac.compile records, and a "
+            f"replay would not read it again. {instead}. It is read{self._by()} at "
+            f"{users_line()}"
         )
         self._fail(message)
 

@@ -39,8 +39,8 @@ def split(name: str) -> tuple[Path, str]:
     path = Path(file)
     if not file or not function.isidentifier() or not path.is_file():
         raise ConfigError(
-            f"{name!r} names no factory: write FILE:function, as in model.py:make, of "
-            f"a file that exists."
+            f"{name!r} is not a factory: write FILE:function, as in model.py:make, "
+            "with a file that exists."
         )
     return path, function
 
@@ -68,7 +68,7 @@ def _loaded(path: Path) -> Any:
     """Return a file as a module; it may import its neighbours."""
     spec = spec_from_file_location(path.stem, path.absolute())
     if spec is None or spec.loader is None:
-        raise ConfigError(f"{path} is no Python file.")
+        raise ConfigError(f"{path} is not a Python file.")
     module = module_from_spec(spec)
     sys.path.insert(0, str(path.absolute().parent))
     try:

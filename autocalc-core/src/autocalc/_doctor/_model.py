@@ -126,8 +126,8 @@ def _check(value: Any) -> None:
         )
     if not value.requires_grad:
         raise ArgumentError(
-            "doctor: the loss has no history: no parameter requires a gradient, or the "
-            "model runs under no_grad or detaches its output."
+            "doctor: the loss has no gradient history: no parameter requires a "
+            "gradient, or the model runs under no_grad or detaches its output."
         )
 
 

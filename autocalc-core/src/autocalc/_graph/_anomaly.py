@@ -40,7 +40,7 @@ class AnomalyWalk(Walk):
                 raise _naming(type(error), f"{error} {recorded_at(node)}") from error
             raise _naming(
                 GradError,
-                f"backward: the rule of `{node.op.name}` failed with "
+                f"backward: the backward rule of `{node.op.name}` failed with "
                 f"{type(error).__name__}: {error}. {recorded_at(node)}",
             ) from error
 
@@ -66,9 +66,9 @@ class AnomalyWalk(Walk):
         raise _naming(
             GradError,
             f"backward: Function '{node.op.name}Backward' returned nan values in its "
-            f"{i}th output, of shape {tuple(value.shape)}, from cotangents {had} NaN. "
-            f"Keep that input away from where its derivative is not a "
-            f"number. {recorded_at(node)}",
+            f"{i}th output, of shape {tuple(value.shape)}, from output gradients "
+            f"{had} NaN. Keep that input away from points where the derivative is "
+            f"NaN. {recorded_at(node)}",
         )
 
     def holds_nan(self, value: Any) -> bool:

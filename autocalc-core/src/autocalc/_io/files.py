@@ -101,8 +101,8 @@ def write(
         if isinstance(error, FileNotFoundError):
             remedy = "make the folder first, or name a file in another one"
         raise CheckpointError(
-            f"save: {file} cannot be written: {error.strerror or error}. A file that "
-            f"was there is unchanged; {remedy}."
+            f"save: {file} cannot be written: {error.strerror or error}. An existing "
+            f"file was not changed; {remedy}."
         ) from error
 
 
@@ -232,8 +232,8 @@ def _read(file: PathFile | Stream) -> tuple[dict[str, Array], dict[str, str]]:
         return file.read()
     except SafetensorError as error:
         raise CheckpointError(
-            f"load: {file} ({file.size} bytes) is cut short or is no "
-            f"safetensors file: {error}. Save it again, or use an earlier checkpoint."
+            f"load: {file} ({file.size} bytes) is incomplete or not a safetensors "
+            f"file: {error}. Save it again, or use an earlier checkpoint."
         ) from error
 
 
@@ -253,18 +253,18 @@ def _check_version(version: str, file: PathFile | Stream) -> None:
     known = (*_WITHOUT_DIGEST, _VERSION)
     if version not in known:
         raise CheckpointError(
-            f"load: {file} has version {version} of AutoCalc's checkpoints; this "
-            f"AutoCalc reads versions {' and '.join(known)}. Load it with the "
-            f"AutoCalc that wrote it, or upgrade."
+            f"load: {file} has version {version} of the checkpoint format; this "
+            f"version of AutoCalc reads {' and '.join(known)}. Load it with the "
+            "version of AutoCalc that wrote it, or upgrade AutoCalc."
         )
 
 
 def _changed(file: PathFile | Stream, reason: str) -> CheckpointError:
     return CheckpointError(
-        f"load: {file} ({file.size} bytes) is not as it was saved: {reason}. "
-        f"It is cut short, damaged or edited: use an earlier checkpoint; if another "
-        f"program changed it on purpose, ac.save(ac.load(path, verify=False), path) "
-        f"accepts it as it is."
+        f"load: {file} ({file.size} bytes) differs from the file that was saved: "
+        f"{reason}. It is incomplete, damaged or edited. Use an earlier checkpoint. If "
+        "another program changed it on purpose, ac.save(ac.load(path, verify=False), "
+        "path) accepts it."
     )
 
 
@@ -278,6 +278,6 @@ def _decode(
         return Decoder(arrays, device).decode(tree)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise CheckpointError(
-            f"load: the metadata of {file} do not describe its tensors ({error!r}); "
-            f"the file was changed after it was saved. Save it again."
+            f"load: the metadata of {file} do not describe its tensors ({error!r}), so "
+            "the file was changed after it was saved. Save it again."
         ) from error

@@ -50,8 +50,8 @@ class Stream:
         self._content = bytes(content)
         if not self._content:
             raise CheckpointError(
-                f"load: {self} is at its end, nothing is left to read; go back to "
-                f"where the checkpoint begins, with file.seek(0)."
+                f"load: {self} is at its end, so nothing is left to read; go back to "
+                "the beginning of the checkpoint with file.seek(0)."
             )
 
     def head(self) -> bytes:
@@ -110,7 +110,7 @@ def _check(where: str, file: Any, method: str) -> None:
     if not callable(getattr(file, method, None)):
         raise DTypeError(
             f"{where}: `f` is {short(file)}; it must be a path, or an open file with "
-            f"`{method}`, as io.BytesIO() and open(path, 'rb') are."
+            f"the method `{method}`, such as io.BytesIO() or open(path, 'rb')."
         )
     if getattr(file, "closed", False) is True:
         raise ArgumentError(f"{where}: `f`, {short(file)}, is closed; open it again.")
@@ -131,9 +131,9 @@ def _check_mode(where: str, file: io.IOBase, method: str) -> None:
 
 def _text(file: Any, mode: str) -> DTypeError:
     return DTypeError(
-        f"{'load' if mode == 'rb' else 'save'}: `f`, {short(file)}, is a text file; a "
-        f"checkpoint is binary: open the file with mode {mode!r}, or take io.BytesIO "
-        f"in place of io.StringIO."
+        f"{'load' if mode == 'rb' else 'save'}: `f`, {short(file)}, is a text file, "
+        f"but a checkpoint is binary: open the file with mode {mode!r}, or use "
+        "io.BytesIO instead of io.StringIO."
     )
 
 

@@ -195,7 +195,7 @@ class Records:
         if name == PARAMETER:
             tensor, requires_grad, _ = arguments
             if not isinstance(tensor, Tensor) or not tensor.is_floating_point():
-                raise RecordError("a parameter is no tensor of floating-point numbers")
+                raise RecordError("a parameter is not a floating-point tensor")
             return tensor.requires_grad_(requires_grad is True)
         if name != TENSOR:
             raise _refused(name)

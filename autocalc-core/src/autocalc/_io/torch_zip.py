@@ -45,8 +45,8 @@ def read_torch(file: IO[bytes], place: str, device: Device | None = None) -> Any
     except _DAMAGED as error:
         raise CheckpointError(
             f"load: {place} looks like a file of torch.save and is not read: {error}. "
-            f"In PyTorch, save tensors alone, torch.save(model.state_dict(), path), or "
-            f"safetensors.torch.save_file(model.state_dict(), path)."
+            "In PyTorch, save only tensors, with torch.save(model.state_dict(), path) "
+            "or safetensors.torch.save_file(model.state_dict(), path)."
         ) from error
 
 
@@ -74,7 +74,9 @@ class _Archive:
         """Return the folder of the records, with its slash."""
         found = [n for n in self._entries if n.rpartition("/")[2] == "data.pkl"]
         if len(found) != 1:
-            raise RecordError(f"it is a zip archive with {len(found)} entries data.pkl")
+            raise RecordError(
+                f"it is a zip archive with {len(found)} entries that are named data.pkl"
+            )
         root = found[0].removesuffix("data.pkl")
         if f"{root}constants.pkl" in self._entries:
             raise RecordError("it is a program of torch.jit")

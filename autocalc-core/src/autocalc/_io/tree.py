@@ -50,8 +50,8 @@ class Encoder:
     def _encode(self, value: Any, path: tuple[str, ...]) -> Any:
         if len(path) > _MAX_DEPTH:
             raise CheckpointError(
-                f"save: {_where(path[:3])}... is nested more than {_MAX_DEPTH} deep; "
-                f"a list or dict that contains itself cannot be saved."
+                f"save: {_where(path[:3])}... is nested more than {_MAX_DEPTH} levels "
+                "deep; a list or dict that contains itself cannot be saved."
             )
         if value is None or isinstance(value, bool | int | str):
             return value
@@ -74,9 +74,9 @@ class Encoder:
         if callable(getattr(value, "state_dict", None)):
             return self._encode(value.state_dict(), path)
         raise DTypeError(
-            f"save: {_where(path)} is of type {type(value).__name__}; a checkpoint "
-            f"holds tensors, arrays, numbers, texts, None, lists, tuples and dicts of "
-            f"them, and objects that have a `state_dict()`."
+            f"save: {_where(path)} is of type {type(value).__name__}; a checkpoint can "
+            "hold tensors, arrays, numbers, strings, None, lists, tuples and dicts of "
+            "these, and objects with a `state_dict()`."
         )
 
     def _encode_mapping(
@@ -91,7 +91,7 @@ class Encoder:
             if not isinstance(key, str | int | float | bool | None):
                 raise DTypeError(
                     f"save: {_where(path)} has a key of type {type(key).__name__}; "
-                    f"keys must be texts or numbers."
+                    "keys must be strings or numbers."
                 )
         return {_KIND: "dict", "of": [list(item) for item in items]}
 
@@ -119,8 +119,8 @@ class Encoder:
     def _name(self, array: Array, path: tuple[str, ...]) -> str:
         if array.dtype not in DTYPES:
             raise DTypeError(
-                f"save: {_where(path)} is an array of {array.dtype}; a checkpoint "
-                f"holds {', '.join(sorted(map(str, DTYPES)))}."
+                f"save: {_where(path)} is an array of {array.dtype}; a checkpoint can "
+                f"hold {', '.join(sorted(map(str, DTYPES)))}."
             )
         key = (array.ctypes.data, array.shape, array.strides, array.dtype)
         if array.size and key in self._names:

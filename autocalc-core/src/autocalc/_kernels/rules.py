@@ -49,8 +49,8 @@ def broadcast_shapes(where: str, *shapes: Shape) -> Shape:
             given = " and ".join(f"{shape}" for shape in shapes)
             raise ShapeError(
                 f"{where}: shapes {given} do not broadcast: dimension "
-                f"-{len(result) + 1} has sizes {' and '.join(map(str, column))}. Sizes "
-                f"must be equal or 1, counted from the right."
+                f"-{len(result) + 1} has sizes {' and '.join(map(str, column))}. "
+                "Aligned from the right, sizes must be equal or 1."
             )
         result.append(sizes.pop() if sizes else 1)
     return tuple(reversed(result))
@@ -62,8 +62,8 @@ def same_dtype(where: str, *metas: Meta | None) -> DType:
     if any(dtype != dtypes[0] for dtype in dtypes):
         given = ", ".join(map(str, dtypes))
         raise DTypeError(
-            f"{where}: the operands have dtypes {given}; a kernel needs one. "
-            f"{_remedy(dtypes)}"
+            f"{where}: the operands have the dtypes {given}, but they must have the "
+            f"same dtype. {_remedy(dtypes)}"
         )
     return dtypes[0]
 
@@ -88,8 +88,8 @@ def float_dtype(where: str, *metas: Meta | None) -> DType:
     dtype = same_dtype(where, *metas)
     if dtype not in FLOATS:
         raise DTypeError(
-            f"{where}: takes float32 or float64, not {dtype}. Convert with "
-            f"`.to(ac.float32)` first."
+            f"{where}: needs float32 or float64, not {dtype}. Convert it with "
+            "`.to(ac.float32)` first."
         )
     return dtype
 
@@ -145,8 +145,8 @@ def check_axes(where: str, axes: tuple[int, ...], meta: Meta) -> None:
         check_axis(where, axis, meta)
     if list(axes) != sorted(set(axes)) or (not axes and meta.shape):
         raise ShapeError(
-            f"{where}: axes {axes} of shape {meta.shape}: kernels take axes that are "
-            f"sorted, distinct and not empty."
+            f"{where}: axes {axes} of shape {meta.shape}: axes must be sorted, "
+            "distinct and not empty."
         )
 
 
@@ -156,7 +156,7 @@ def check_not_empty(where: str, axes: tuple[int, ...], meta: Meta) -> None:
         if meta.shape[axis] == 0:
             raise ShapeError(
                 f"{where}: dimension {axis} of shape {meta.shape} is empty, and the "
-                f"{where} of nothing is undefined. Give at least one element."
+                f"{where} of no elements is undefined. Give at least one element."
             )
 
 

@@ -32,8 +32,9 @@ class Creation:
             return constants.empty(*data, dtype=kind)._array
         if len(data) > 1:
             raise ArgumentError(
-                f"Tensor: got {len(data)} arguments, not all of them integers; give "
-                f"sizes (Tensor(2, 3)), or data alone (Tensor([2.0, 3.0]))."
+                f"Tensor: got {len(data)} arguments that are not all integers; give "
+                "sizes, as in Tensor(2, 3), or one argument with data, as in "
+                "Tensor([2.0, 3.0])."
             )
         return from_data.array_from(data[0] if data else (), kind)
 
@@ -152,13 +153,13 @@ class Creation:
             )
         if len(data) > 1 or isinstance(data[0], (str, float, bool)):
             raise ArgumentError(
-                f"new: got {short(data)}; give sizes, x.new(2, 3), or data alone, "
-                f"x.new([2.0, 3.0])."
+                f"new: got {short(data)}; give sizes, as in x.new(2, 3), or one "
+                "argument with data, as in x.new([2.0, 3.0])."
             )
         if isinstance(data[0], Tensor) and data[0].dtype is not self.dtype:
             raise DTypeError(
                 f"new: the tensors are {self.dtype.name} and {data[0].dtype.name}; "
-                f"they must be of one dtype."
+                "they must have the same dtype."
             )
         return from_data.tensor(data[0], dtype=self.dtype, device=there)
 

@@ -112,8 +112,8 @@ class Memory:
         x = check_tensor("set_", self)
         if x.requires_grad and current().grad:
             raise GradError(
-                "set_: a leaf Variable that requires grad is being used in an in-place "
-                "operation. Call it within no_grad, or on x.detach()."
+                "set_: a leaf Variable that requires grad is being used in an "
+                "in-place operation. Call it under ac.no_grad(), or on x.detach()."
             )
         if source is None:
             return _take(x, make(arrays.empty((0,), x._array.dtype), None))
@@ -200,7 +200,7 @@ def _resized(x: Tensor, shape: tuple[int, ...]) -> Any:
     """Return an array of another size whose first elements are those of `x`."""
     a, count = x._array, prod(shape)
     if a.__class__ is DeviceArray and (a.size and not x.is_meta):
-        raise ArgumentError("resize_: only tensors on the CPU change their size.")
+        raise ArgumentError("resize_: only tensors on the CPU can change their size.")
     if a.__class__ is DeviceArray or not a.size:
         return arrays.empty(shape, a.dtype)
     memory = storage_of(a)
@@ -210,8 +210,8 @@ def _resized(x: Tensor, shape: tuple[int, ...]) -> Any:
         return row[:count].reshape(shape)
     if x._version is not None:
         raise ArgumentError(
-            f"resize_: {count} elements are more than the memory has, which other "
-            f"tensors or arrays may share. Take a .clone() and resize that."
+            f"resize_: {count} elements are more than the memory holds, and other "
+            "tensors or arrays may share this memory. Make a .clone() and resize it."
         )
     grown = arrays.empty((count,), a.dtype)
     grown[: row.size] = row

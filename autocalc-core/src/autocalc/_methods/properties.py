@@ -206,8 +206,8 @@ class Properties:
         """A view of the transpose of a matrix; all tensors are real."""
         if self.ndim == 1:
             raise ShapeError(
-                f"H: is only supported on matrices, not on shape {self.shape}; a "
-                f"vector is its own."
+                f"H: is only supported on matrices, not on shape {self.shape}; the "
+                "transpose of a vector is the vector itself."
             )
         return view.t(self)
 

@@ -120,7 +120,8 @@ class TypedStorage:
         """
         if self.device != META:
             raise ArgumentError(
-                "resize_: the memory of tensors keeps its size. Resize a tensor."
+                "resize_: the size of a tensor's memory is fixed. Resize a tensor "
+                "instead."
             )
         self._row = empty(size, dtype=self.dtype, device=META)
         self._bytes = storage_of(self._row._array, self._row._cell())

@@ -125,15 +125,16 @@ def _writable(mutates: Tensor | Sequence[Tensor]) -> list[Tensor]:
         if repeats(x._array):
             raise ArgumentError(
                 f"callback: a tensor of shape {x.shape} in `mutates` is expanded or "
-                f"has windows that overlap: several of its elements are one place in "
-                f"memory. clone() it before the call."
+                "has overlapping windows: several of its elements share one place in "
+                "memory. Call clone() on it first."
             )
         recorded = x._edge is not None or base_of(x)._edge is not None
         if recorded and current().grad:
             raise GradError(
                 f"callback: a tensor of shape {x.shape} in `mutates` takes part in "
-                f"gradients, and backward does not see what `function` writes. Call "
-                f"it under ac.no_grad(), or give a tensor without history (detach)."
+                "gradients, but backward does not see what `function` writes. Call it "
+                "under ac.no_grad(), or give a tensor without gradient history "
+                "(detach)."
             )
     return tensors
 

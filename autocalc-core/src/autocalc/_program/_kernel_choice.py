@@ -61,9 +61,9 @@ def _check_results(
     for out, meta in zip(outputs, metas, strict=True):
         if isinstance(out, View) and meta is not None and out.shape != meta.shape:
             raise AssertionError(
-                f"compile: a pass gives `{spec.name}` room of shape {out.shape} for a "
-                f"result of shape {meta.shape}. Leave passes out, one by one, by "
-                f"off=NAME, and report the one that it was."
+                f"compile: a pass reserves memory of shape {out.shape} for "
+                f"`{spec.name}`, whose result has shape {meta.shape}. Leave out passes "
+                "one by one with off=NAME, and report the pass that causes this."
             )
 
 

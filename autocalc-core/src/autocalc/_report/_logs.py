@@ -85,7 +85,7 @@ def kind_of(place: Path) -> str:
     if suffix:
         raise ArgumentError(
             f"{place} ends with {suffix!r}; a log is a file that ends with .jsonl or "
-            f".csv, or a folder, whose name has no such ending."
+            ".csv, or a folder whose name has no ending."
         )
     return "folder"
 

@@ -58,7 +58,7 @@ def read_run(place: Path) -> Run:
             f"`autocalc train ... --log`."
         )
     if not place.exists():
-        raise DataError(f"{place} is not there.")
+        raise DataError(f"{place} does not exist.")
     return _read(place, None)
 
 
@@ -87,8 +87,8 @@ def _read(path: Path, folder: Path | None) -> Run:
             damaged += 1
     if not (run["begun"] or run["steps"] or run["evaluations"]):
         raise DataError(
-            f"{path} is no log of a training; give a file that `autocalc train ... "
-            f"--log` wrote."
+            f"{path} is not a log of a training; give a file that `autocalc train ... "
+            "--log` wrote."
         )
     return Run(path, folder, **run, damaged=damaged)
 

@@ -137,9 +137,9 @@ def all_of(where: str, name: str, values: Any, stacklevel: int = 3) -> list[Any]
     found = sequence(where, name, values)
     if not found and isinstance(values, Iterator):
         message = (
-            f"{where}: `{name}` is a {type(values).__name__} that gives nothing, so "
-            f"nothing is done. It gives its tensors only once: call what made it "
-            f"again, as in model.parameters(), or keep them in a list."
+            f"{where}: `{name}` is a {type(values).__name__} that yields nothing, so "
+            "nothing is done. It yields its tensors only once: make it again, as with "
+            "model.parameters(), or store them in a list."
         )
         warnings.warn(message, AutocalcWarning, stacklevel=stacklevel)
     return found

@@ -73,14 +73,14 @@ class Device:
             count = library_of(kind, str(self)).count()
             if number and number >= count:
                 raise ArgumentError(
-                    f"device: {kind}:{number} is not there; this machine has {count} "
-                    f"of them, counted from 0."
+                    f"device: {kind}:{number} does not exist; this machine has {count} "
+                    "of them, numbered from 0."
                 )
             if number:
                 raise ArgumentError(
-                    f"device: {kind}:{number}: tensors can be on {kind}:0 alone. "
-                    f"Choose for the process which device is number 0, as its package "
-                    f"describes."
+                    f"device: {kind}:{number}: tensors can only be on {kind}:0. The "
+                    "documentation of its package describes how to choose which "
+                    "device is number 0 for a process."
                 )
         return self
 
@@ -123,8 +123,8 @@ def _parts(device: str | Device, index: int | None) -> tuple[str, int | None]:
         return kind, index
     if not number.isdigit() or index is not None:
         raise ArgumentError(
-            f"device: {device!r} names no device; write a kind, or a kind and a number "
-            f"such as 'cpu:0'."
+            f"device: {device!r} is not a device; write a kind such as 'cpu', or a "
+            "kind and a number such as 'cpu:0'."
         )
     return kind, int(number)
 
@@ -147,8 +147,8 @@ def make_on(device: str | Device) -> None:
     there = present(device)
     if there.type not in {"cpu", META}:
         raise ArgumentError(
-            f"device: {str(there)!r} is given where tensors are made on the CPU; leave "
-            f"it out, and move the result with .to({str(there)!r})."
+            f"device: {str(there)!r} is given, but this function makes tensors only on "
+            f"the CPU; do not give it, and move the result with .to({str(there)!r})."
         )
     _host = cpu if there.type == "cpu" else there
     pause(_earlier, _host is not cpu)

@@ -58,9 +58,9 @@ class Accumulated:
         result = self._hook(leaf)
         if result is not None:
             raise HookError(
-                f"register_post_accumulate_grad_hook: the hook returned a "
-                f"{type(result).__name__}; it must return None. Write into `grad` of "
-                f"what it gets."
+                "register_post_accumulate_grad_hook: the hook returned a "
+                f"{type(result).__name__}; it must return None. To change the "
+                "gradient, write into the `grad` of its argument."
             )
 
 

@@ -43,6 +43,6 @@ def check_layout(where: str, given: Any, pinned: Any = None) -> None:
     check_flags(where, pin_memory=pinned)
     if given is not None and given is not strided:
         raise ArgumentError(
-            f"{where}: `layout` is {given!r}; every tensor is dense. Leave it out, or "
-            f"give strided."
+            f"{where}: `layout` is {given!r}, but every tensor is dense. Do not give "
+            "it, or give strided."
         )

@@ -71,14 +71,14 @@ def order_asked(
     """
     if memory_format.__class__ is not MemoryFormat:
         raise ArgumentError(
-            f"{where}: memory_format={memory_format!r} is none; give "
-            f"ac.channels_last, ac.channels_last_3d, ac.contiguous_format or "
-            f"ac.preserve_format."
+            f"{where}: memory_format={memory_format!r} is not a memory format; give "
+            "ac.channels_last, ac.channels_last_3d, ac.contiguous_format or "
+            "ac.preserve_format."
         )
     order, sizes = _ORDERS.get(memory_format, (None, ""))
     if order and shape is not None and len(shape) != len(order):
         raise ShapeError(
-            f"{where}: {memory_format.name} is a layout of {sizes}; the shape is "
-            f"{tuple(shape)}. Use unsqueeze() first, or another layout."
+            f"{where}: {memory_format.name} is a memory format for {sizes}, but the "
+            f"shape is {tuple(shape)}. Use unsqueeze() first, or another memory format."
         )
     return order

@@ -133,15 +133,19 @@ def storage_of(array: Any, version: Version | None = None) -> UntypedStorage:
     if array.__class__ is DeviceArray and array.dtype.place == META:
         return _of(LIBRARY.whole(array.raw), version)
     if not isinstance(array, np.ndarray):
-        message = "untyped_storage: the memory of other devices is not handed out."
+        message = (
+            "untyped_storage: the memory of other devices than the CPU is not "
+            "accessible."
+        )
         raise DTypeError(message)
     base = array
     while isinstance(base.base, np.ndarray):
         base = base.base
     if not base.flags.forc:
         raise DTypeError(
-            f"untyped_storage: the memory of this tensor of shape {array.shape} came "
-            f"from elsewhere and is not in one piece. Take that of its .clone()."
+            f"untyped_storage: the memory of this tensor of shape {array.shape} "
+            "belongs to another library and is not contiguous. Use the memory of its "
+            ".clone()."
         )
     owner = base if base.flags.c_contiguous else base.T  # in the order of its bytes
     return _of(owner.reshape(-1).view(np.uint8), version)

@@ -216,9 +216,9 @@ class Tensor(Methods):
             if requires_grad:
                 return self
             raise GradError(
-                "requires_grad_: only leaves can change it, and this tensor was made "
+                "requires_grad_: only a leaf can change it, but this tensor was made "
                 f"by `{self._node().op.name}`. Use detach() to get a tensor without "
-                f"history."
+                "gradient history."
             )
         if not requires_grad:
             self._edge = None
@@ -254,9 +254,9 @@ class Tensor(Methods):
         kept = None if node.hooks is None else retained(node, slot)
         if kept is None:
             message = (
-                f"grad: a tensor that was made by `{node.op.name}` gets no gradient of "
-                f"its own, and `grad` is None. Call retain_grad() before the backward "
-                f"pass, or ask for the `grad` of a leaf."
+                f"grad: the gradient of a tensor that was made by `{node.op.name}` is "
+                "not kept, so `grad` is None. Call retain_grad() before the backward "
+                "pass, or read the `grad` of a leaf."
             )
             warnings.warn(message, AutocalcWarning, stacklevel=2)
         return None if kept is None else kept.grad
@@ -268,13 +268,13 @@ class Tensor(Methods):
             check_type("grad", "value", value, Tensor, "a tensor or None")
         if value is not None and value.shape != self.shape:
             raise ArgumentError(
-                f"grad: the gradient has shape {value.shape}, the tensor {self.shape}; "
-                f"they must be equal."
+                f"grad: the gradient has shape {value.shape}, but the tensor has shape "
+                f"{self.shape}; they must be equal."
             )
         if value is not None and value.dtype is not self.dtype:
             raise DTypeError(
-                f"grad: the gradient has dtype {value.dtype.name}, the tensor "
-                f"{self.dtype.name}; they must be equal."
+                f"grad: the gradient has dtype {value.dtype.name}, but the tensor has "
+                f"dtype {self.dtype.name}; they must be equal."
             )
         if kept is not None or self._edge.__class__ is Leaf:
             (kept or self._edge).grad = value
@@ -324,7 +324,7 @@ class Tensor(Methods):
         tensor([10., 10.])
         """
         if self._edge is None:
-            raise GradError("register_hook: this tensor requires no gradient.")
+            raise GradError("register_hook: this tensor does not require a gradient.")
         if self._edge.__class__ is Leaf:
             self._edge.hooks = self._edge.hooks or {}
             return RemovableHandle(self._edge.hooks, hook)
@@ -343,7 +343,7 @@ class Tensor(Methods):
         if leaf.__class__ is not Leaf:
             raise GradError(
                 f"{where}: needs a leaf that requires a gradient: a tensor that was "
-                f"made with requires_grad=True. register_hook takes others."
+                "made with requires_grad=True. Use register_hook for other tensors."
             )
         if not callable(hook):
             message = f"{where}: `hook` is a {type(hook).__name__}; give a function."
@@ -365,7 +365,7 @@ class Tensor(Methods):
         tensor([1., 1.])
         """
         if self._edge is None:
-            raise GradError("retain_grad: this tensor requires no gradient.")
+            raise GradError("retain_grad: this tensor does not require a gradient.")
         if not self.is_leaf and retained(*node_and_slot(self._edge)) is None:
             self.register_hook(Retain())
 
@@ -394,7 +394,7 @@ class Tensor(Methods):
         elif self._edge is not None and not value.is_floating_point():
             raise DTypeError(
                 f"data: the tensor requires a gradient, which {value.dtype.name} "
-                f"does not have; give it float32 or float64."
+                "cannot have; assign a tensor of float32 or float64."
             )
         if value._array is self._array:  # as after ``x.data -= 1``
             return
@@ -408,10 +408,9 @@ class Tensor(Methods):
         """Raise unless `value` can replace the result of an operator."""
         if value.shape != self.shape or value.dtype is not self.dtype:
             raise GradError(
-                f"data: a tensor of shape {self.shape} and {self.dtype.name}, which "
-                f"`{self._node().op.name}` made, cannot be given values of shape "
-                f"{value.shape} and {value.dtype.name}; use the new tensor in its "
-                f"place."
+                f"data: a tensor of shape {self.shape} and {self.dtype.name} that "
+                f"`{self._node().op.name}` made cannot take over values of shape "
+                f"{value.shape} and {value.dtype.name}; use the new tensor instead."
             )
 
     # ---- to and from other libraries ----------------------------------------------
@@ -435,7 +434,7 @@ class Tensor(Methods):
         """
         if self._edge is not None and not force and current().grad:
             raise GradError(
-                "numpy: this tensor requires a gradient, which NumPy cannot follow; "
+                "numpy: this tensor requires a gradient, which NumPy cannot record; "
                 "use detach().numpy()."
             )
         if recordings:
@@ -468,8 +467,8 @@ class Tensor(Methods):
         """Return the only element as a Python number."""
         if self._array.size != 1:
             raise ArgumentError(
-                f"item: needs a tensor of one element, this has shape {self.shape}; "
-                f"index it or use tolist()."
+                "item: needs a tensor of one element, but this one has shape "
+                f"{self.shape}; index it or use tolist()."
             )
         if recordings:
             refuse_reading("item")
@@ -501,9 +500,9 @@ class Tensor(Methods):
     def __bool__(self) -> bool:
         if self._array.size != 1:
             raise ArgumentError(
-                f"bool: a tensor of shape {self.shape} is neither true nor false, and "
-                f"`if`, `and` and `not` need one answer. Ask for x.any() or x.all(), "
-                f"or combine tensors with &, | and ~."
+                f"bool: a tensor of shape {self.shape} is neither true nor false as a "
+                "whole, but `if`, `and` and `not` need one truth value. Use x.any() "
+                "or x.all(), or combine tensors with &, | and ~."
             )
         return bool(self.item())
 
@@ -518,8 +517,9 @@ class Tensor(Methods):
     def _check_number(self, where: str, instead: str) -> None:
         if self._array.size != 1:
             raise ArgumentError(
-                f"{where}: makes a number of a tensor of one element, this has shape "
-                f"{self.shape}. Use {instead} for a tensor, or x.tolist() for numbers."
+                f"{where}: needs a tensor of one element, but this one has shape "
+                f"{self.shape}. Use {instead} to convert a tensor, or x.tolist() for "
+                "numbers."
             )
 
     def __index__(self) -> int:
@@ -547,8 +547,8 @@ class Tensor(Methods):
         if not spec:
             return str(self)
         raise DTypeError(
-            f"format: {spec!r} formats a 0-d tensor, this has shape {self.shape}; "
-            f"index it, or format x.item() or each number of x.tolist()."
+            f"format: {spec!r} can format only a 0-d tensor, but this one has shape "
+            f"{self.shape}; index it, or format x.item() or each number of x.tolist()."
         )
 
     def __copy__(self) -> Tensor:
@@ -562,9 +562,9 @@ class Tensor(Methods):
             raise GradError(
                 f"deepcopy: a tensor of shape {self.shape} was made by "
                 f"`{self._node().op.name}`, and only leaves can be copied; use "
-                f"detach() or clone(). A module holds such a tensor after "
-                f"`weight_norm` or `spectral_norm` of nn.utils: use those of "
-                f"nn.utils.parametrizations, whose modules can be copied."
+                "detach() or clone(). A module contains such a tensor after "
+                "`weight_norm` or `spectral_norm` of nn.utils: use the functions of "
+                "nn.utils.parametrizations, whose modules can be copied."
             )
         from autocalc._tensor.copying import deep_copy
 

@@ -135,13 +135,13 @@ class autocast:
 def _checked_device(where: str, device_type: Any) -> str:
     if not isinstance(device_type, str):
         raise DTypeError(
-            f"{where}: `device_type` is {device_type!r}; it must be a text, such as "
-            f"'cpu'."
+            f"{where}: `device_type` is {device_type!r}; it must be a string, such as "
+            "'cpu'."
         )
     if device_type not in _DEFAULT:
         raise ArgumentError(
-            f"{where}: `device_type` is {device_type!r}; there is lower precision for "
-            f"'cpu', and none for 'cuda', which is taken without effect."
+            f"{where}: `device_type` is {device_type!r}; use 'cpu'; 'cuda' is "
+            "accepted, too, but has no effect."
         )
     return device_type
 

@@ -82,8 +82,8 @@ class GradScaler:
         if not self._growth_factor > 1 or not 0 < self._backoff_factor < 1:
             raise ArgumentError(
                 f"GradScaler: `growth_factor` is {growth_factor} and `backoff_factor` "
-                f"{backoff_factor}; the first must be above 1, the second between 0 "
-                f"and 1."
+                f"is {backoff_factor}; `growth_factor` must be above 1, and "
+                "`backoff_factor` between 0 and 1."
             )
         # By optimizer since the last `update`: whether its gradients were divided,
         # whether all are finite, and whether it made its step.
@@ -136,8 +136,8 @@ class GradScaler:
         if seen["unscaled"] or seen["stepped"]:
             done = "`step`" if seen["stepped"] else "`unscale_`"
             raise ArgumentError(
-                f"GradScaler.unscale_: {done} was called for this optimizer since the "
-                f"last `update`. Call `update` once after each step."
+                f"GradScaler.unscale_: {done} was already called for this optimizer "
+                "after the last `update`. Call `update` once after each step."
             )
         seen["unscaled"], finite = True, True
         with no_grad():
@@ -175,8 +175,8 @@ class GradScaler:
             )
         if self._of(optimizer)["stepped"]:
             raise ArgumentError(
-                "GradScaler.step: it was called for this optimizer since the last "
-                "`update`. Call `update` once after each step."
+                "GradScaler.step: it was already called for this optimizer after the "
+                "last `update`. Call `update` once after each step."
             )
         if not self._of(optimizer)["unscaled"]:
             self.unscale_(optimizer)
@@ -202,8 +202,8 @@ class GradScaler:
             self._scale = number("GradScaler.update", "new_scale", given)
         elif not self._seen:
             raise ArgumentError(
-                "GradScaler.update: no optimizer made a step, or was unscaled, since "
-                "the last call. Call `step` first."
+                "GradScaler.update: there was no call of `step` or `unscale_` since "
+                "the last `update`. Call `step` first."
             )
         elif not all(seen["finite"] for seen in self._seen.values()):
             self._scale *= self._backoff_factor
@@ -305,8 +305,8 @@ class GradScaler:
             return
         if not state_dict:
             raise ArgumentError(
-                "GradScaler.load_state_dict: `state_dict` is empty; it comes from a "
-                "GradScaler that was switched off. Make a new GradScaler."
+                "GradScaler.load_state_dict: `state_dict` is empty; it is the state "
+                "of a GradScaler that was switched off. Make a new GradScaler."
             )
         self._scale = float(state_dict["scale"])
         self._growth_factor = state_dict["growth_factor"]
@@ -321,8 +321,8 @@ def _gradients(optimizer: Optimizer) -> Iterator[Tensor]:
             if parameter.grad is not None:
                 if parameter.grad.dtype is float16:
                     raise ArgumentError(
-                        "GradScaler.unscale_: a gradient has dtype float16; divided by "
-                        "the scale it would vanish. Keep parameters in float32, and "
-                        "compute under `autocast`."
+                        "GradScaler.unscale_: a gradient has dtype float16, in which "
+                        "it would become 0 when it is divided by the scale. Keep "
+                        "parameters in float32, and compute under `autocast`."
                     )
                 yield parameter.grad

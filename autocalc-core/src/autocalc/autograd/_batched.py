@@ -22,9 +22,10 @@ def batched(
     sizes = {g.shape[0] if isinstance(g, Tensor) and g.ndim else None for g in given}
     if len(given) != count or len(sizes) != 1 or not all(sizes):
         raise GradError(
-            f"grad: `is_grads_batched` needs a tensor in `grad_outputs` for each of "
-            f"{count} outputs, all with the same first size, that of the batch, 1 or "
-            f"more; their first sizes are {[_first(g) for g in given]}."
+            "grad: `is_grads_batched` needs one tensor in `grad_outputs` for each of "
+            f"{count} outputs. Their first size is the size of the batch: it must be 1 "
+            "or more, and the same for all. The first sizes are "
+            f"{[_first(g) for g in given]}."
         )
     (size,) = sizes
     rows = [

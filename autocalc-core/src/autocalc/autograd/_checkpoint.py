@@ -222,7 +222,8 @@ def _leaves(edges: list[Any], known: set[Any], start: int) -> list[Leaf]:
         if node.serial < start:
             raise GradError(
                 f"checkpoint: `function` uses a tensor that `{node.op.name}` made "
-                f"before and that is not among its arguments; pass it as one."
+                "before the call and that is not among its arguments; pass it as an "
+                "argument."
             )
         if id(node) not in seen:
             seen.add(id(node))
@@ -316,8 +317,8 @@ class _Run:
         shapes = [t._array.shape for t in outputs]
         if shapes != self.shapes:
             raise GradError(
-                f"checkpoint: the function gave shapes {self.shapes} at first and "
-                f"{shapes} in the backward pass; it must do the same both times."
+                f"checkpoint: the function returned the shapes {self.shapes} at first, "
+                f"and {shapes} in the backward pass; both calls must compute the same."
             )
         return outputs
 

@@ -125,7 +125,8 @@ class _FunctionOp:
         if len(results) < len(node.edges) or any(r is not None for r in surplus):
             raise GradError(
                 f"{self.name}.backward: returned {len(results)} gradients for "
-                f"{len(node.edges)} inputs; return one for each, None where none is."
+                f"{len(node.edges)} inputs; return one for each input, and None for an "
+                "input without a gradient."
             )
         dtypes = node.attributes[3]
         checked: list[Any] = []
@@ -146,8 +147,9 @@ class _FunctionOp:
         sizes = zip(shape, gradient.shape[max(missing, 0) :], strict=False)
         if missing < 0 or any(old not in (1, new) for old, new in sizes):
             raise ShapeError(
-                f"{self.name}.backward: gradient {i} has shape {gradient.shape}, its "
-                f"input {shape}; they must be equal, or the input is broadcast."
+                f"{self.name}.backward: gradient {i} has shape {gradient.shape}, but "
+                f"its input has shape {shape}; they must be equal, unless the input is "
+                "broadcast."
             )
         summed: Tensor = gradient.sum_to_size(shape)
         return summed
@@ -325,7 +327,7 @@ def _check_no_leaf(cls: type[Function], x: Tensor) -> None:
     if Leaf in (x._edge.__class__, base_of(x)._edge.__class__):
         raise GradError(
             f"{cls.__name__}: it writes into a leaf of shape {x.shape} that requires a "
-            f"gradient, or into a view of one. Give it a clone()."
+            "gradient, or into a view of one. Pass a clone() instead."
         )
 
 
@@ -393,8 +395,8 @@ class _Once:
     def rule(k: Any, n: Any, g: Any) -> Any:  # noqa: ARG004  as every rule
         raise GradError(
             "once_differentiable: the backward of this Function is marked as not "
-            "differentiable, so it has no second derivative. Write it in "
-            "differentiable operations and take the decorator away."
+            "differentiable, so it has no second derivative. Write it with "
+            "differentiable operations and remove the decorator."
         )
 
 

@@ -530,7 +530,7 @@ def _checked_inputs(where: str, inputs: list[Any]) -> list[int]:
         if x._array.dtype != np.float64:
             warn(
                 f"{where}: `inputs[{i}]` is {x.dtype.name}; differences of 1e-6 are "
-                f"lost in its rounding. Use float64.",
+                "lost by its rounding. Use float64.",
                 AutocalcWarning,
             )
         if not x.is_leaf:

@@ -28,8 +28,8 @@ def refuse_modes(where: str, wanted: dict[str, Any], absent: dict[str, Any]) -> 
     if wrong:
         value = wrong[0] in absent
         raise ArgumentError(
-            f"{where}: `{wrong[0]}` is {value}; there is reverse mode alone, and no "
-            f"sparse tensors. Leave it {not value}."
+            f"{where}: `{wrong[0]}` is {value}; only reverse mode is available, and "
+            f"there are no sparse tensors. Leave it {not value}."
         )
 
 

@@ -139,8 +139,8 @@ def _chosen(inputs: Any) -> set[Any]:
         if not isinstance(x, (Tensor, GradientEdge)) or _edge_of(x) is None:
             what = f"shape {x.shape}" if isinstance(x, Tensor) else type(x).__name__
             raise GradError(
-                f"backward: `inputs[{i}]` of {what} requires no gradient; call "
-                f"requires_grad_() before it is used."
+                f"backward: `inputs[{i}]` of {what} does not require a gradient; call "
+                "requires_grad_() on it before it is used."
             )
     for x in wanted:
         if isinstance(x, Tensor):
@@ -156,7 +156,7 @@ def _check_some(where: str, inputs: Collection[Any]) -> None:
     if not inputs:
         raise ArgumentError(
             f"{where}: `inputs` has no tensor; give one or more. A generator, such as "
-            f"model.parameters(), gives its tensors only once."
+            "model.parameters(), yields its tensors only once."
         )
 
 
@@ -230,7 +230,7 @@ def grad(
     if materialize_grads and allow_unused is False:
         raise GradError(
             "grad: `materialize_grads`=True, `allow_unused`=False: zeros are only "
-            "given where inputs may be unused."
+            "returned if inputs may be unused. Leave `allow_unused` out."
         )
     wanted = tensors_of("grad", "inputs", inputs)
     _check_some("grad", wanted)
@@ -249,8 +249,8 @@ def grad(
     for i, edge in enumerate(edges):
         if edge is None:
             raise GradError(
-                f"grad: `inputs[{i}]` of shape {wanted[i].shape} requires no gradient; "
-                f"call requires_grad_() before it is used."
+                f"grad: `inputs[{i}]` of shape {wanted[i].shape} does not require a "
+                "gradient; call requires_grad_() on it before it is used."
             )
     needed = reaching([_edge_of(root) for root in roots], set(map(target, edges)))
     capture = [node_and_slot(edge) for edge in edges if edge.__class__ is not Leaf]
@@ -382,8 +382,8 @@ def _seeded(
         given = list(cotangents) if several else [cotangents]
     if len(given) != len(roots):
         raise GradError(
-            f"{where}: {len(roots)} tensors and {len(given)} cotangents were given; "
-            f"there must be one for each."
+            f"{where}: {len(roots)} tensors and {len(given)} gradients were given; "
+            "there must be one gradient for each tensor."
         )
     seeds = [_seed(where, y, g) for y, g in zip(roots, given, strict=True)]
     return roots, seeds
@@ -394,27 +394,29 @@ def _seed(where: str, y: Any, g: Any) -> Tensor:
         return _seed_of_edge(where, g)
     if y._edge is None:
         raise GradError(
-            f"{where}: the tensor of shape {y.shape} has no history and does not "
-            f"require grad: nothing that requires a gradient led to it. Set "
-            f"requires_grad=True on an input, and compute outside of no_grad()."
+            f"{where}: the tensor of shape {y.shape} has no gradient history and does "
+            "not require grad: it was not computed from a tensor that requires a "
+            "gradient. Set requires_grad=True on an input, and compute outside of "
+            "no_grad()."
         )
     if g is None:
         if y.numel() != 1:
             raise GradError(
-                f"{where}: the tensor has shape {y.shape}, and only a tensor of one "
-                f"element has a gradient without a seed. Pass `gradient` of that "
-                f"shape, or reduce with .sum() or .mean() first."
+                f"{where}: the tensor has shape {y.shape}, but only a tensor of one "
+                "element can start a backward pass without `gradient`. Pass "
+                "`gradient` with the shape of the tensor, or reduce it with .sum() or "
+                ".mean() first."
             )
         return make(arrays.full(y.shape, 1, y._array.dtype), None)
     if not isinstance(g, Tensor):
         raise DTypeError(
-            f"{where}: the cotangent is a {type(g).__name__}; it must be a tensor of "
-            f"shape {y.shape}."
+            f"{where}: the gradient that was given is a {type(g).__name__}; it must be "
+            f"a tensor of shape {y.shape}."
         )
     if g._array.shape != y._array.shape:
         raise GradError(
-            f"{where}: the cotangent has shape {g.shape}, the tensor {y.shape}; they "
-            f"must be equal."
+            f"{where}: the gradient that was given has shape {g.shape}, but the tensor "
+            f"has shape {y.shape}; they must be equal."
         )
     return g if g._array.dtype is y._array.dtype else g.to(y.dtype)
 
@@ -423,7 +425,7 @@ def _seed_of_edge(where: str, g: Any) -> Tensor:
     if not isinstance(g, Tensor):
         raise GradError(
             f"{where}: a GradientEdge was given with a {type(g).__name__} as its "
-            f"cotangent; give a tensor of the shape that was there."
+            "gradient; give a tensor with the shape of the tensor at that edge."
         )
     return g
 

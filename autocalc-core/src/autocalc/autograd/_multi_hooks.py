@@ -58,8 +58,8 @@ def register_multi_grad_hook(
     for i, x in enumerate(tensors):
         if getattr(x, "_edge", None) is None:
             raise GradError(
-                f"register_multi_grad_hook: `tensors[{i}]` is no tensor that requires "
-                f"a gradient."
+                f"register_multi_grad_hook: `tensors[{i}]` is not a tensor that "
+                "requires a gradient."
             )
     return _MultiHook([x._edge for x in tensors], fn, mode == "any").register(tensors)
 

@@ -114,8 +114,8 @@ class saved_tensors_hooks:
             leave(token)
         if tensor._cell().count != before:
             raise GradError(
-                "saved_tensors_hooks: `pack_hook` has written into the tensor of shape "
-                f"{tensor.shape} that it was given; let it change a clone()."
+                "saved_tensors_hooks: `pack_hook` has written into its argument, a "
+                f"tensor of shape {tensor.shape}; it must change a clone() instead."
             )
         return (packed,)
 

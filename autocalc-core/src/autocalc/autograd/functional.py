@@ -178,7 +178,9 @@ def jacobian(
         "jacobian", create_graph=create_graph, strict=strict, vectorize=vectorize
     )
     if strategy != "reverse-mode":
-        message = f"jacobian: `strategy`={strategy!r}; there is 'reverse-mode' alone."
+        message = (
+            f"jacobian: `strategy`={strategy!r}; only 'reverse-mode' is available."
+        )
         raise ArgumentError(message)
     return _jacobian("jacobian", func, inputs, create_graph, strict)
 
@@ -231,8 +233,8 @@ def hessian(
     )
     if outer_jacobian_strategy != "reverse-mode":
         raise ArgumentError(
-            f"hessian: `outer_jacobian_strategy`={outer_jacobian_strategy!r}; there is "
-            f"'reverse-mode' alone."
+            f"hessian: `outer_jacobian_strategy`={outer_jacobian_strategy!r}; only "
+            "'reverse-mode' is available."
         )
     single = isinstance(inputs, Tensor)
 
@@ -335,7 +337,8 @@ class _Call:
             if strict and not y.requires_grad:
                 raise GradError(
                     f"{where}: Output {i} of the user-provided function does not "
-                    f"require gradients. Of shape {y.shape}, it depends on no input."
+                    f"require gradients. The output has shape {y.shape} and does not "
+                    "depend on an input."
                 )
 
     def _check_tensor(self, what: str, x: Any) -> None:
@@ -373,8 +376,8 @@ class _Call:
             if len(like) != 1 or like[0].numel() != 1:
                 shapes = ", ".join(str(x._array.shape) for x in like)
                 raise ShapeError(
-                    f"{self.where}: `v` may be left out for one tensor of one element "
-                    f"only, and the shapes are {shapes}; give it."
+                    f"{self.where}: `v` may only be omitted for a single tensor of one "
+                    f"element, but the shapes are {shapes}; give `v`."
                 )
             return [ones_like(like[0])]
         given = _tensors_of(self.where, "v", v)
@@ -402,8 +405,8 @@ class _Call:
         for i, g in enumerate(found):
             if g is None and self.strict:
                 raise GradError(
-                    f"{self.where}: {what} {i} of shape {like[i].shape} has nothing to "
-                    f"do with {other}; strict=False gives zeros for it."
+                    f"{self.where}: {what} {i} of shape {like[i].shape} does not "
+                    f"depend on {other}; strict=False returns zeros for it."
                 )
         return [zeros_like(x) if g is None else g
                 for g, x in zip(found, like, strict=True)]  # fmt: skip

@@ -48,8 +48,8 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     check_type("get_gradient_edge", "tensor", tensor, Tensor, "a tensor")
     if tensor._edge is None:
         raise GradError(
-            f"get_gradient_edge: the tensor of shape {tensor.shape} requires no "
-            f"gradient, and so is in no graph. Set requires_grad=True on an input."
+            f"get_gradient_edge: the tensor of shape {tensor.shape} does not require a "
+            "gradient, so it is not in a graph. Set requires_grad=True on an input."
         )
     if tensor.is_leaf:
         return GradientEdge(end_of(tensor._edge), 0)

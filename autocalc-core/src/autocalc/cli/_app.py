@@ -50,7 +50,7 @@ class Application(Commands):
         except OSError as error:
             raise click.ClickException(str(error)) from error
         except MemoryError as error:
-            message = f"there is not enough memory{_told(error)}. Take smaller sizes."
+            message = f"there is not enough memory{_told(error)}. Use smaller sizes."
             raise click.ClickException(message) from error
         except KeyboardInterrupt:
             click.echo("Interrupted.", err=True)

@@ -105,7 +105,9 @@ def bench_kernels_command(
     subject = _set(chosen, "--kernels") if chosen else None
     rival = _set(against, "--against") if against else None
     if rival is not None and rival == subject:
-        message = f"{subject} is what is measured; name another set."
+        message = (
+            f"{subject} is the set that is measured; name another set to compare with."
+        )
         raise click.BadParameter(message, param_hint="--against")
     left_out: list[str] = []
     empty = True

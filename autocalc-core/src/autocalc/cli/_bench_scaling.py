@@ -45,7 +45,7 @@ class Counts(click.types.StringParamType):
         except ValueError:
             counts = {0}
         if min(counts, default=1) < 1 or max(counts, default=1) > 1024:
-            message = f"{value!r} must be numbers from 1 to 1024, as 8,16,64."
+            message = f"{value!r} must be numbers from 1 to 1024, such as 8,16,64."
             self.fail(message, param, ctx)
         return tuple(sorted(counts))
 

@@ -37,7 +37,8 @@ def read(path: Path) -> dict[str, Any]:
     state = _io.load(path)
     if not isinstance(state, dict) or state.get("kind") != _KIND:
         raise CheckpointError(
-            f"{path} holds no training; give a file that `autocalc train --save` wrote."
+            f"{path} does not contain a training; give a file that `autocalc train "
+            "--save` wrote."
         )
     state["config"] = _config(path, state["config"])
     return state
@@ -50,14 +51,15 @@ def _config(path: Path, values: dict[str, Any]) -> Config:
     needed = {field.name for field in fields(Config) if field.default is MISSING}
     if not needed <= set(values) <= known:
         raise CheckpointError(
-            f"{path} has the settings {', '.join(sorted(values))}; this AutoCalc has "
-            f"{', '.join(sorted(known))}. Use the AutoCalc that wrote it."
+            f"{path} has the settings {', '.join(sorted(values))}; this version of "
+            f"AutoCalc has {', '.join(sorted(known))}. Use the version of AutoCalc "
+            "that wrote it."
         )
     config = Config(**values)
     if config.data not in RECIPES or config.model not in MODELS:
         raise CheckpointError(
             f"{path} is a training of {config.model} on {config.data}, which this "
-            f"AutoCalc does not know."
+            "version of AutoCalc does not have."
         )
     return config
 

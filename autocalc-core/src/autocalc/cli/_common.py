@@ -97,7 +97,7 @@ def _lock(ctx: click.Context, locked: Path, choices: str | None) -> None:
 def check_folder(name: str, path: Path | None) -> None:
     """Find out now what would fail after hours of training."""
     if path is not None and not path.absolute().parent.is_dir():
-        message = f"the folder {path.parent} does not exist; make it first."
+        message = f"the folder {path.parent} does not exist; create it first."
         raise click.BadParameter(message, param_hint=name)
     check_room(name, path)
 
@@ -120,8 +120,8 @@ def refuse_changes(
             option = name.replace("_", "-")
             raise click.UsageError(
                 f"--{option} {settings[name]}: {saved} is a training with "
-                f"{getattr(config, name)}, which cannot change on the way; --finetune "
-                f"{saved} begins another training with its model."
+                f"{getattr(config, name)}, which cannot be changed when it is resumed; "
+                f"use --finetune {saved} to start a new training with its model."
             )
 
 

@@ -49,13 +49,16 @@ def explain_command(kernel: str, operands: tuple[str, ...]) -> None:
     if spec is None:
         near = difflib.get_close_matches(kernel, TABLE, n=1)
         hint = f" Did you mean {near[0]}?" if near else ""
-        message = f"there is no kernel {kernel!r}.{hint} `autocalc kernels` lists all."
+        message = (
+            f"there is no kernel {kernel!r}.{hint} `autocalc kernels` lists all "
+            "kernels."
+        )
         raise click.BadParameter(message, param_hint="KERNEL")
     sample = ordinary_sample(spec)
     inputs = tuple(map(_operand, operands)) if operands else sample.inputs
     expected = len(spec.inputs) + len(spec.writes)
     if len(inputs) > expected:
-        message = f"{kernel} takes {expected} operands, {len(inputs)} were given."
+        message = f"{kernel} needs {expected} operands, but {len(inputs)} were given."
         raise click.UsageError(message)
     inputs += (None,) * (expected - len(inputs))
     free: dict[str, Any] = {}
@@ -83,8 +86,8 @@ def _operand(word: str) -> Any:
     match = _OPERAND.fullmatch(word)
     if match is None:
         raise click.BadParameter(
-            f"{word!r} is no operand; write a shape such as 256x784 or 256:int64, "
-            f"scalar, or - for one that is left out.",
+            f"{word!r} is not an operand; write a shape such as 256x784 or 256:int64, "
+            "scalar, or - for an omitted operand.",
             param_hint="OPERANDS",
         )
     try:

@@ -77,7 +77,9 @@ def generate_command(
       autocalc generate model.safetensors --temperature 1.2 --top-p 0.9 --seed 1
     """
     if not prompt:
-        message = "it is empty; the model needs a character to go on from."
+        message = (
+            "it is empty; the model needs at least one character to continue from."
+        )
         raise click.BadParameter(message, param_hint="--prompt")
     choose_machine(ctx, threads, choices)
     model, text = checkpoint.model_of(checkpoint.read(file))

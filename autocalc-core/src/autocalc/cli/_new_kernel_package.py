@@ -102,8 +102,8 @@ def _set_name(given: str) -> str:
     name = re.sub(r"[-_.]+", "-", given).lower().removeprefix(PREFIX)
     if _NAME.fullmatch(given) is None or not name:
         raise click.BadParameter(
-            f"{given!r} cannot name a package; take up to 64 ASCII letters, digits, "
-            f"and '-', '_' or '.' between them.",
+            f"{given!r} is not a valid name of a package; use up to 64 ASCII letters "
+            "and digits, with '-', '_' or '.' between them.",
             param_hint="NAME",
         )
     found = registry()
@@ -158,8 +158,8 @@ def _write(folder: Path, texts: dict[str, str]) -> None:
     """Write a package into a folder that is made for it, all of it or nothing."""
     if os.path.lexists(folder):
         raise click.ClickException(
-            f"{folder} exists already and is left as it is; name another folder with "
-            f"--folder, or remove that one first."
+            f"{folder} already exists and was not changed; name another folder with "
+            "--folder, or remove it first."
         )
     part = folder.with_name(f".{folder.name}.{os.getpid()}.part")
     try:
@@ -170,8 +170,8 @@ def _write(folder: Path, texts: dict[str, str]) -> None:
         part.rename(folder)
     except OSError as error:
         raise click.ClickException(
-            f"{folder} cannot be written: {error.strerror or error}; nothing is left "
-            f"of it. Make room there, or name another folder with --folder."
+            f"{folder} cannot be written: {error.strerror or error}; nothing of it was "
+            "kept. Free some space there, or name another folder with --folder."
         ) from error
     finally:
         shutil.rmtree(part, ignore_errors=True)

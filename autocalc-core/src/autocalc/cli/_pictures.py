@@ -50,12 +50,12 @@ def _from_numpy(path: Path) -> Grey:
     try:
         array = np.load(path, allow_pickle=False)
     except Exception as error:  # of its header's parser as well
-        raise DataError(f"{path} is no NumPy array: {error}.") from error
+        raise DataError(f"{path} is not a NumPy array: {error}.") from error
     array = array.squeeze() if array.ndim > 2 else array
     if array.ndim != 2 or array.dtype.kind not in "uif":
         raise DataError(
-            f"{path} holds {array.dtype} of shape {array.shape}; a picture has numbers "
-            f"in two dimensions."
+            f"{path} contains {array.dtype} of shape {array.shape}; an image must have "
+            "numbers in two dimensions."
         )
     scale = 255 if array.dtype.kind in "ui" else 1
     return _scaled(array, scale)
@@ -71,7 +71,7 @@ def _from_pgm(path: Path) -> Grey:
     data = path.read_bytes()
     match = _PGM.match(data)
     if match is None:
-        raise DataError(f"{path} is no PGM picture (P2 or P5).")
+        raise DataError(f"{path} is not a PGM image (P2 or P5).")
     width, height, white = (int(match[name]) for name in ("width", "height", "white"))
     pixels = data[match.end() :]
     values: Any = np.zeros(0)
@@ -81,7 +81,9 @@ def _from_pgm(path: Path) -> Grey:
     elif len(pixels) == width * height * (1 + (white > 255)):
         values = np.frombuffer(pixels, ">u2" if white > 255 else "u1")
     if values.size != width * height or not 0 < white < 1 << 16:
-        message = f"{path} has other than {width} x {height} pixels of 0 to {white}."
+        message = (
+            f"{path} does not have {width} x {height} pixels between 0 and {white}."
+        )
         raise DataError(message)
     return _scaled(values.reshape(height, width), white)
 
@@ -91,14 +93,14 @@ def _from_pillow(path: Path, size: tuple[int, int]) -> Grey:
         from PIL import Image
     except ImportError:
         raise PluginError(
-            f"{path}: pictures other than .npy and .pgm are read by Pillow, which is "
-            f"not installed. Get it with: pip install autocalc-core[plot]"
+            f"{path}: images other than .npy and .pgm need Pillow, which is not "
+            "installed. Get it with: pip install autocalc-core[plot]"
         ) from None
     try:
         with Image.open(path) as image:
             grey = image.convert("L").resize((size[1], size[0]))
     except OSError as error:
-        raise DataError(f"{path} cannot be read as a picture: {error}.") from error
+        raise DataError(f"{path} cannot be read as an image: {error}.") from error
     return _scaled(grey, 255)
 
 

@@ -98,7 +98,7 @@ def predict_command(
 def _from_files(paths: tuple[Path, ...], recipe: Recipe) -> Iterator[Picture]:
     for path in paths:
         if not path.exists():
-            raise DataError(f"{path} is not there.")
+            raise DataError(f"{path} does not exist.")
         yield Picture(str(path), tensor(read_picture(path, recipe.size)), None)
 
 

@@ -188,7 +188,10 @@ def check_profile(given: str | None) -> None:
         return
     path = Path(given)
     if path.suffix.lower() not in {".html", ".htm"}:
-        message = f"--profile: {path} is no page; give a name that ends with .html."
+        message = (
+            f"--profile: {path} is not the name of a page; give a name that ends with "
+            ".html."
+        )
         raise PluginError(message)
     check_folder("--profile", path)
 

@@ -40,7 +40,7 @@ def report_command(run: Path, target: Path | None) -> None:
     if target is None:
         target = run / "report.html" if run.is_dir() else run.with_suffix(".html")
     if target.exists() and found.log is not None and target.samefile(found.log):
-        message = f"{target} is the log; the page needs another name."
+        message = f"{target} is the log; give another name for the page."
         raise click.BadParameter(message, param_hint="--output")
     write_page(found, target)
     click.echo(f"The page is {target}")

@@ -45,7 +45,7 @@ def check_room(option: str, path: Path | None, nbytes: int = _LEAST) -> None:
         return  # a folder with files of its own, or a device
     why = objection(path.absolute().parent, nbytes)
     if why:
-        message = f"{why}. Make room there, or name a file in another folder."
+        message = f"{why}. Free some space there, or name a file in another folder."
         raise click.BadParameter(message, param_hint=option)
 
 

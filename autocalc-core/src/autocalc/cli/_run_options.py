@@ -145,10 +145,14 @@ def _check(options: RunOptions) -> None:
     """Find out now what would fail after hours of training."""
     if options.saved is not None and options.weights is not None:
         raise click.UsageError(
-            "--resume goes on with a training, --finetune begins another; give one."
+            "--resume continues a training, and --finetune starts a new one; give "
+            "only one of them."
         )
     if options.best is not None and options.best == options.save_to:
-        message = f"{options.best} is the file of --save; the best needs another."
+        message = (
+            f"{options.best} is the file of --save; give another file for the best "
+            "checkpoint."
+        )
         raise click.BadParameter(message, param_hint="--save-best")
     if options.picture is not None:
         check_plot(options.picture)

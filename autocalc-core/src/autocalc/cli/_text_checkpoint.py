@@ -37,14 +37,15 @@ def read(path: Path) -> dict[str, Any]:
     state = _io.load(path)
     if not isinstance(state, dict) or state.get("kind") != _KIND:
         raise CheckpointError(
-            f"{path} holds no model of text; give a file that `autocalc train charlm "
-            f"--save` wrote."
+            f"{path} does not contain a text model; give a file that `autocalc train "
+            "charlm --save` wrote."
         )
     known = {field.name for field in fields(TextConfig)}
     if set(state["config"]) != known:
         raise CheckpointError(
             f"{path} has the settings {', '.join(sorted(state['config']))}; this "
-            f"AutoCalc has {', '.join(sorted(known))}. Use the AutoCalc that wrote it."
+            f"version of AutoCalc has {', '.join(sorted(known))}. Use the version of "
+            "AutoCalc that wrote it."
         )
     state["config"] = TextConfig(**state["config"])
     return state
@@ -56,8 +57,9 @@ def resume(state: dict[str, Any], source: Path | None, steps: int) -> TextTraini
     text = Characters.from_file(place, state["vocabulary"])
     if len(text) != state["characters"]:
         raise CheckpointError(
-            f"{place or 'the built-in text'} has {len(text):,} characters; it had "
-            f"{state['characters']:,} when the training began, which cannot go on."
+            f"{place or 'the built-in text'} has {len(text):,} characters, but it had "
+            f"{state['characters']:,} when the training began, so the training cannot "
+            "continue."
         )
     training = TextTraining(text, replace(state["config"], steps=steps))
     training.load_state_dict(state["training"])

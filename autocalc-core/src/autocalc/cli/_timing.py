@@ -132,8 +132,8 @@ def rows_of(names: Sequence[str]) -> list[BenchmarkRow]:
     for name in names:
         if name not in known:
             raise click.BadParameter(
-                f"{name!r} is not timed.{hint(name, known)} These are: "
-                f"{', '.join(sorted(known))}.",
+                f"{name!r} is not a kernel that is timed.{hint(name, known)} The "
+                f"timed kernels are: {', '.join(sorted(known))}.",
                 param_hint="KERNEL",
             )
     return [row for row in ROWS.values() if not names or row.kernel in names]

@@ -266,8 +266,8 @@ def _saved_state(
     epochs = settings["epochs"] or config.epochs
     if epochs <= state["epoch"]:
         raise click.UsageError(
-            f"{saved} has trained {state['epoch']} epochs already; ask for more with "
-            f"--epochs."
+            f"{saved} has trained {state['epoch']} epochs already; request more with "
+            "--epochs."
         )
     return state, epochs
 
@@ -286,8 +286,8 @@ def _finetuned(
     refuse_changes(ctx, saved, config, settings, ("model",))
     if RECIPES[config.data].model_shape != RECIPES[data].model_shape:
         raise click.BadParameter(
-            f"{saved} is a model for {config.data}, whose images or classes are others "
-            f"than those of {data}.",
+            f"{saved} is a model for {config.data}, whose images or classes differ "
+            f"from those of {data}.",
             param_hint="--finetune",
         )
     config = _config(data, {**settings, "model": config.model})

@@ -209,9 +209,9 @@ def _new(text: Characters, config: TextConfig) -> TextTraining:
     trained = int(TRAINED_PART * len(text))
     if trained <= config.seq_len or len(text) - trained < 2:
         raise click.UsageError(
-            f"the text has {len(text):,} characters, {trained:,} of them to train on; "
-            f"--seq-len {config.seq_len} needs more than {config.seq_len}. Give a "
-            f"longer text, or a smaller --seq-len."
+            f"the text has {len(text):,} characters, of which {trained:,} are used for "
+            f"training; --seq-len {config.seq_len} needs more than {config.seq_len}. "
+            "Give a longer text, or a smaller --seq-len."
         )
     return TextTraining(text, config)
 
@@ -222,15 +222,16 @@ def check_sizes(config: TextConfig) -> None:
         return
     if config.d_model % config.heads:
         raise click.BadParameter(
-            f"{config.heads} heads share the features of a position evenly; --d-model "
-            f"{config.d_model} is no multiple of {config.heads}.",
+            f"the features of a position are divided evenly among {config.heads} "
+            f"heads, but --d-model {config.d_model} is not a multiple of "
+            f"{config.heads}.",
             param_hint="--heads",
         )
     if config.positions == "rotary" and config.d_model // config.heads % 2:
         raise click.BadParameter(
-            f"rotary turns pairs of features; --d-model {config.d_model} and --heads "
-            f"{config.heads} give each head {config.d_model // config.heads}, which is "
-            f"odd.",
+            "rotary positions rotate pairs of features, but --d-model "
+            f"{config.d_model} and --heads {config.heads} give each head "
+            f"{config.d_model // config.heads} features, an odd number.",
             param_hint="--positions",
         )
 
@@ -258,7 +259,7 @@ def _resumed(
     done = len(state["training"]["losses"])
     if steps <= done:
         raise click.UsageError(
-            f"{saved} has trained {done} steps already; ask for more with --steps."
+            f"{saved} has trained {done} steps already; request more with --steps."
         )
     training = checkpoint.resume(state, source, steps)
     place = source or state["text"]

@@ -95,8 +95,8 @@ def _check_cache() -> None:
         why = f"{folder} cannot be made: {error.strerror or error}"
     if why:
         raise click.ClickException(
-            f"{why}; nothing was measured. Make room there, or let AUTOCALC_CACHE_DIR "
-            f"name a folder that can be written to."
+            f"{why}; nothing was measured. Free some space there, or set "
+            "AUTOCALC_CACHE_DIR to a writable folder."
         )
 
 

@@ -84,7 +84,7 @@ def set_device(device: int | str | _Device) -> None:
     """
     chosen = _numbered("cuda", device)
     if chosen.type != "cuda":
-        message = f"set_device: {str(chosen)!r} is no GPU; give 0 or 'cuda:0'."
+        message = f"set_device: {str(chosen)!r} is not a GPU; give 0 or 'cuda:0'."
         raise _ArgumentError(message)
 
 
@@ -179,8 +179,8 @@ def set_rng_state_all(new_states: Iterable[Any]) -> None:
     """
     if list(new_states):
         raise _ArgumentError(
-            "set_rng_state_all: `new_states` holds states; GPUs draw from the "
-            "process's generator here, which ac.set_rng_state takes."
+            "set_rng_state_all: `new_states` is not empty, but GPUs use the default "
+            "generator. Restore its state with ac.set_rng_state."
         )
 
 

@@ -133,9 +133,9 @@ class CIFAR10(ImageDataset):
         if digest == cls.archive.sha256:
             return
         raise DataError(
-            f"{cls.__name__}: {archive} is not the published file: its SHA-256 is "
-            f"{digest}, the published one's {cls.archive.sha256}. Remove it and get it "
-            f"again."
+            f"{cls.__name__}: {archive} is not the published file: its SHA-256 digest "
+            f"is {digest}, but that of the published file is {cls.archive.sha256}. "
+            "Remove it and download it again."
         )
 
     @classmethod
@@ -158,10 +158,12 @@ class CIFAR10(ImageDataset):
     def _missing(cls, wanted: Sequence[str], folders: list[Path]) -> DataError:
         looked = ", ".join(str(folder) for folder in folders)
         message = (
-            f"{cls.__name__}: neither {wanted[0]}{' to' if wanted[1:] else ''}"
-            f"{' ' + wanted[-1] if wanted[1:] else ''} nor {cls.archive.name} found; "
-            f"looked in {looked}, and in {cls.folder} below. Pass `download=True` to "
-            f"get it, or `root=` (or set AUTOCALC_DATA_DIR) to say where it is."
+            f"{cls.__name__}: neither "
+            f"{wanted[0]}{' to' if wanted[1:] else ''}"
+            f"{' ' + wanted[-1] if wanted[1:] else ''} nor {cls.archive.name} "
+            f"found; looked in {looked}, and in {cls.folder} below. Pass "
+            "`download=True` to download it; or give its folder as "
+            "`root=`, or in AUTOCALC_DATA_DIR."
         )
         return DataError(message)
 
@@ -170,7 +172,7 @@ def _extract(files: Any, name: str, target: Path) -> None:
     """Write one member of a tar file to `target`, once it is whole."""
     member = files.extractfile(name)
     if member is None:
-        raise KeyError(f"{name} is no file")
+        raise KeyError(f"{name} is not a file")
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     part.write_bytes(member.read())
     part.replace(target)
@@ -181,7 +183,7 @@ def _read(path: Path) -> Array:
     content = np.fromfile(path, np.uint8)
     if content.size == 0 or content.size % _RECORD:
         raise DataError(
-            f"CIFAR10: {path} has {content.size} bytes; an image and its label take "
-            f"{_RECORD}, so a multiple of that is needed. Get the file again."
+            f"CIFAR10: {path} has {content.size} bytes; the size must be a multiple of "
+            f"{_RECORD}, the bytes of an image and its label. Download the file again."
         )
     return content.reshape(-1, _RECORD)

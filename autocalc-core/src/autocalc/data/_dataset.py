@@ -109,8 +109,8 @@ class ConcatDataset(Dataset):
             raise ArgumentError(message)
         if any(isinstance(dataset, IterableDataset) for dataset in self.datasets):
             raise ArgumentError(
-                "ConcatDataset: an IterableDataset finds no sample by its index; use "
-                "ChainDataset for those."
+                "ConcatDataset: an IterableDataset cannot return a sample by its "
+                "index; use ChainDataset for iterable data sets."
             )
         self.cumulative_sizes = list(accumulate(len(d) for d in self.datasets))
 
@@ -150,8 +150,8 @@ class TensorDataset(Dataset):
         shapes = [tuple(tensor.shape) for tensor in tensors]
         if any(shape[:1] != shapes[0][:1] or not shape for shape in shapes):
             raise ShapeError(
-                f"TensorDataset: shapes {', '.join(map(str, shapes))} were given; "
-                f"all need the same first dimension, which counts the samples."
+                f"TensorDataset: shapes {', '.join(map(str, shapes))} were given; all "
+                "need the same first size, the number of samples."
             )
         self.tensors = tuple(
             t if isinstance(t, Tensor) else from_numpy(t) for t in tensors

@@ -75,9 +75,9 @@ class DistributedSampler(Sampler):
         self.rank = as_int(where, "rank", r)
         if not 0 <= self.rank < self.num_replicas:
             raise ArgumentError(
-                f"{where}: Invalid rank {self.rank} of `num_replicas`="
-                f"{self.num_replicas} processes; it must be in 0 to "
-                f"{self.num_replicas - 1}."
+                f"{where}: Invalid rank {self.rank} of "
+                f"`num_replicas`={self.num_replicas} processes; it must be between 0 "
+                f"and {self.num_replicas - 1}."
             )
         self.dataset = dataset
         self.shuffle = shuffle

@@ -78,8 +78,8 @@ def download(
         except _FAILURES as error:
             failures.append(f"{url}: {error}")
     raise DataError(
-        f"download: {file.name} could not be had. Tried: {'; '.join(failures)}. Check "
-        f"the connection, or put the file into {folder} yourself."
+        f"download: {file.name} could not be downloaded. Tried: {'; '.join(failures)}. "
+        f"Check the connection, or put the file into {folder} yourself."
     )
 
 
@@ -133,9 +133,9 @@ def _check_room(file: RemoteFile, folder: Path) -> None:
 
 def _no_room(file: RemoteFile, folder: Path, why: str) -> DataError:
     return DataError(
-        f"download: {folder} has no room for {file.name} of {file.size / 1e6:,.1f} MB "
-        f"({why}). Make room there, or pass `root=` or set AUTOCALC_DATA_DIR to a "
-        f"folder on another disk."
+        f"download: there is not enough space in {folder} for {file.name} of "
+        f"{file.size / 1e6:,.1f} MB ({why}). Free some space there, or pass `root=` or "
+        "set AUTOCALC_DATA_DIR to a folder on another disk."
     )
 
 
@@ -147,8 +147,8 @@ def _make_part(target: Path) -> Path:
         part.touch()
     except OSError as error:
         raise DataError(
-            f"download: cannot write into {target.parent} ({error.strerror}); pass "
-            f"`root=` or set AUTOCALC_DATA_DIR to a folder that can be written."
+            f"download: cannot write into {target.parent} ({error.strerror}); pass a "
+            "writable folder as `root=`, or set AUTOCALC_DATA_DIR to one."
         ) from error
     return part
 
@@ -176,11 +176,15 @@ def _receive(url: str, file: RemoteFile, part: Path, progress: Progress | None) 
 
 def _check(file: RemoteFile, size: int, sha256: str) -> None:
     if size < file.size:
-        message = f"only {size} of {file.size} bytes came"
+        message = f"only {size} of {file.size} bytes were received"
     elif size > file.size:
-        message = f"more than the {file.size} bytes of the published file came"
+        message = (
+            f"the download is larger than the {file.size} bytes of the published file"
+        )
     elif sha256 != file.sha256:
-        message = f"SHA-256 is {sha256}, the published file's is {file.sha256}"
+        message = (
+            f"its SHA-256 is {sha256}, but that of the published file is {file.sha256}"
+        )
     else:
         return
     raise _WrongContentError(message)

@@ -148,8 +148,8 @@ class RandomCrop(RandomTransform):
         if rows < 0 or columns < 0:
             raise ShapeError(
                 f"RandomCrop: images of {images.shape[-2]} x {images.shape[-1]} "
-                f"(padding included) are smaller than the {height} x {width} asked "
-                f"for; pad more, or pass `pad_if_needed=True`."
+                f"(padding included) are smaller than the requested {height} x "
+                f"{width}; pad more, or pass `pad_if_needed=True`."
             )
         places = _uniform(len(batch), 2) * (rows + 1, columns + 1)
         tops, lefts = places.astype(np.int64).T

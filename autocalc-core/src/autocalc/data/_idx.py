@@ -93,7 +93,9 @@ def _read(stream: _Stream, path: Path) -> Array:
     try:
         array = values.view(dtype).reshape(shape)
     except ValueError as error:
-        raise _damaged(path, f"NumPy has no array of {shape}: {error}") from error
+        raise _damaged(
+            path, (f"NumPy cannot make an array of {shape}: {error}")
+        ) from error
     return array.astype(dtype.newbyteorder("="), copy=False)
 
 
@@ -122,5 +124,7 @@ def _read_header(stream: _Stream, path: Path) -> tuple[np.dtype[Any], tuple[int,
 
 
 def _damaged(path: Path, problem: str) -> DataError:
-    message = f"read_idx: {path} is not a whole IDX file: {problem}. Get it again."
+    message = (
+        f"read_idx: {path} is not a complete IDX file: {problem}. Download it again."
+    )
     return DataError(message)

@@ -57,19 +57,19 @@ class ImageDataset(Dataset):
         if images.ndim not in {3, 4} or images.dtype != np.uint8:
             raise DataError(
                 f"{name}: images of shape {images.shape} and type {images.dtype} were "
-                f"read; uint8 (samples, height, width) is needed, or (samples, "
-                f"channels, height, width). Get the files again."
+                "read; uint8 (samples, height, width) is needed, or (samples, "
+                "channels, height, width). Download the files again."
             )
         if labels.shape != images.shape[:1] or labels.dtype != np.uint8:
             raise DataError(
                 f"{name}: {images.shape[0]} images and labels of shape {labels.shape} "
                 f"and type {labels.dtype} were read; one uint8 label for each image is "
-                f"needed. Get the files again."
+                "needed. Download the files again."
             )
         if labels.size and labels.max() >= len(self.classes):
             raise DataError(
-                f"{name}: label {labels.max()} was read; labels are 0 to "
-                f"{len(self.classes) - 1}. Get the files again."
+                f"{name}: the label {labels.max()} was read, but labels must be "
+                f"between 0 and {len(self.classes) - 1}. Download the files again."
             )
 
     def __len__(self) -> int:

@@ -65,8 +65,8 @@ class ChainDataset(IterableDataset):
         for dataset in self.datasets:
             if not isinstance(dataset, IterableDataset):
                 raise ArgumentError(
-                    f"ChainDataset: got {type(dataset).__name__}, needs an "
-                    f"IterableDataset; use ConcatDataset for data sets with an index."
+                    f"ChainDataset: got {type(dataset).__name__}; an IterableDataset "
+                    "is needed. Use ConcatDataset for data sets with an index."
                 )
 
     def __iter__(self) -> Iterator[Any]:

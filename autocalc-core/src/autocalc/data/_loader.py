@@ -329,14 +329,14 @@ class DataLoader:
         missing = {"epoch", "position", "batch_size"} - state.keys()
         if missing:
             raise CheckpointError(
-                f"DataLoader.load_state_dict: {sorted(missing)} missing; give what "
-                f"`state_dict()` of a loader returned."
+                f"DataLoader.load_state_dict: {sorted(missing)} missing; give a state "
+                "that `state_dict()` of a loader has returned."
             )
         if state["batch_size"] != self.batch_size and state["position"]:
             raise CheckpointError(
-                f"DataLoader.load_state_dict: the state was taken inside an epoch of "
-                f"batches of {state['batch_size']}, this loader makes batches of "
-                f"{self.batch_size}; use the same `batch_size` to go on there."
+                "DataLoader.load_state_dict: the state was saved within an epoch with "
+                f"batches of {state['batch_size']}, but this loader makes batches of "
+                f"{self.batch_size}; use the same `batch_size` to continue the epoch."
             )
         if "seed" in state:
             self.seed = state["seed"]
@@ -386,7 +386,8 @@ def _checked_context(context: Any, workers: int) -> Any:
     if context is not None and workers == 0:
         raise ArgumentError(
             f"DataLoader: `multiprocessing_context` is {context!r}, but `num_workers` "
-            f"is 0; it says how workers start, so ask for at least one."
+            "is 0; it determines how workers are started, so set `num_workers` to 1 "
+            "or more."
         )
     return context
 
@@ -401,8 +402,8 @@ def _check_count(name: str, value: float, least: int) -> None:
 def _check_iterable(shuffle: object, sampler: object, batch_sampler: object) -> None:
     if shuffle or sampler is not None or batch_sampler is not None:
         raise ArgumentError(
-            "DataLoader: an IterableDataset gives its own order; leave out `shuffle`, "
-            "`sampler` and `batch_sampler`."
+            "DataLoader: an IterableDataset determines its own order; do not give "
+            "`shuffle`, `sampler` or `batch_sampler`."
         )
 
 
@@ -415,17 +416,18 @@ def _check_order(
 ) -> None:
     if sampler is not None and shuffle:
         raise ArgumentError(
-            "DataLoader: `sampler` and `shuffle=True` both give an order; pass one."
+            "DataLoader: `sampler` and `shuffle=True` both determine the order; pass "
+            "only one of them."
         )
     if batch_size is None and (drop or batch_sampler is not None):
         raise ArgumentError(
-            "DataLoader: `batch_size=None` makes no batches; leave out `drop_last` and "
-            "`batch_sampler`."
+            "DataLoader: with `batch_size=None` there are no batches; do not give "
+            "`drop_last` or `batch_sampler`."
         )
     if batch_sampler is None:
         return
     if batch_size != 1 or shuffle or sampler is not None or drop:
         raise ArgumentError(
-            "DataLoader: `batch_sampler` gives whole batches; leave out `batch_size`, "
-            "`shuffle`, `sampler` and `drop_last`."
+            "DataLoader: `batch_sampler` already yields whole batches; do not give "
+            "`batch_size`, `shuffle`, `sampler` or `drop_last`."
         )

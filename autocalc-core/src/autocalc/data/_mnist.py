@@ -137,8 +137,8 @@ class MNIST(ImageDataset):
         looked = ", ".join(str(folder) for folder in folders)
         message = (
             f"{cls.__name__}: {names} not found; looked in {looked}. Pass "
-            f"`download=True` to get them, or `root=` (or set AUTOCALC_DATA_DIR) to "
-            f"say where they are."
+            "`download=True` to download them; or give their folder as `root=`, or in "
+            "AUTOCALC_DATA_DIR."
         )
         return DataError(message)
 

@@ -51,14 +51,15 @@ class ToTensor(Transform):
             value, "__array_interface__"
         ):
             raise DTypeError(
-                f"ToTensor: got {type(value).__name__}, needs an array, a picture of "
-                f"Pillow, or a tensor."
+                f"ToTensor: got {type(value).__name__}; it must be an array, a Pillow "
+                "image, or a tensor."
             )
         array = np.asarray(value)
         if array.ndim - first not in {2, 3}:
             raise ShapeError(
-                f"ToTensor: got shape {array.shape}, needs (height, width) or (height, "
-                f"width, channels){' behind that of the batch' if first else ''}."
+                f"ToTensor: got shape {array.shape}; it must be (height, width) or "
+                "(height, width, "
+                f"channels){' behind that of the batch' if first else ''}."
             )
         if array.ndim - first == 2:
             array = array[..., None]
@@ -102,8 +103,8 @@ class Normalize(Transform):
         self._mean, self._std = np.asarray(mean, float), np.asarray(std, float)
         if self._mean.shape not in {(), self._std.shape} and self._std.shape != ():
             raise ShapeError(
-                f"Normalize: `mean` has {self._mean.size} and `std` {self._std.size} "
-                f"values; give as many, or one number."
+                f"Normalize: `mean` has {self._mean.size} values and `std` has "
+                f"{self._std.size}; give equally many, or one number."
             )
         if not (self._std > 0).all():
             message = f"Normalize: `std` is {std}; every value must be above 0."
@@ -131,8 +132,8 @@ class Normalize(Transform):
         """Write the normalised `array` into `out`, which may be `array` itself."""
         if array.dtype.kind != "f":
             raise DTypeError(
-                f"Normalize: got {array.dtype}, needs float32 or float64; "
-                f"convert first (pixels of a data set's images already are float32)."
+                f"Normalize: got {array.dtype}; float32 or float64 is needed. Convert "
+                "it first (the images of AutoCalc's data sets already are float32)."
             )
         mean, std = (
             self._channels(values, array, first) for values in (self._mean, self._std)
@@ -149,9 +150,9 @@ class Normalize(Transform):
             return values.reshape(())
         if array.ndim - first < 3 or array.shape[-3] != values.size:
             raise ShapeError(
-                f"Normalize: {values.size} channels are to be normalised, the "
+                f"Normalize: `mean` and `std` are for {values.size} channels, but the "
                 f"{'batch' if first else 'sample'} has shape {array.shape}; its third "
-                f"dimension from the end must count the channels."
+                "dimension from the end must be the channels."
             )
         return values.reshape(-1, 1, 1)
 

@@ -167,8 +167,9 @@ class _Process:
             how = f"was ended by {signal.Signals(-code).name}"
         message = (
             f"DataLoader: worker process {self.number} {how} before its batch was "
-            f"ready. See what it wrote to stderr; SIGKILL often means that memory ran "
-            f"out (use fewer workers), and `num_workers=0` shows errors where they are."
+            "ready. Read its output on standard error. SIGKILL often means that memory "
+            "ran out: use fewer workers. With `num_workers=0`, errors show where they "
+            "occur."
         )
         return DataError(message)
 
@@ -262,7 +263,7 @@ def context_of(given: Any) -> Any:
     methods = multiprocessing.get_all_start_methods()
     if given not in methods:
         raise ArgumentError(
-            f"DataLoader: `multiprocessing_context` is {given!r}; here there are "
+            f"DataLoader: `multiprocessing_context` is {given!r}; this system has "
             f"{', '.join(methods)}."
         )
     return multiprocessing.get_context(given)

@@ -74,8 +74,8 @@ class Resize(Transform):
             self._keeps_shape and max_size >= self._size[0]
         ):
             raise ArgumentError(
-                f"Resize: `max_size` is {max_size} and `size` {size!r}; `max_size` "
-                f"goes with one number for `size`, and must not be below it."
+                f"Resize: `max_size` is {max_size} and `size` is {size!r}; `max_size` "
+                "needs a single number as `size`, and must not be below it."
             )
 
     def apply(self, array: Array, first: int) -> Array:
@@ -83,7 +83,9 @@ class Resize(Transform):
         check_image("Resize", array, first)
         old = array.shape[-2], array.shape[-1]
         if 0 in old:
-            message = f"Resize: got shape {array.shape}; an image needs some pixels."
+            message = (
+                f"Resize: got shape {array.shape}; an image needs at least one pixel."
+            )
             raise ArgumentError(message)
         new = self._new_size(*old)
         if new == old:

@@ -256,9 +256,9 @@ class WeightedRandomSampler(SeededSampler):
         possible = int(np.count_nonzero(self.weights))
         if not replacement and num_samples > possible:
             raise ArgumentError(
-                f"WeightedRandomSampler: {num_samples} different indices are asked "
-                f"for, {possible} have a weight above 0; ask for fewer, or pass "
-                f"`replacement=True`."
+                f"WeightedRandomSampler: {num_samples} different indices are "
+                f"requested, but only {possible} have a weight above 0; request fewer, "
+                "or pass `replacement=True`."
             )
         self.num_samples = num_samples
         self.replacement = replacement
@@ -309,7 +309,7 @@ def _checked_weights(weights: Any) -> npt.NDArray[np.float64]:
     if not values.any():
         raise ArgumentError(
             "WeightedRandomSampler: no sample has a weight above 0; at least one "
-            "has to."
+            "weight must be above 0."
         )
     return values
 

@@ -85,8 +85,8 @@ class _Pickler(pickle.Pickler):
 def _reduced(tensor: Tensor) -> Any:
     if not tensor.is_leaf:
         raise GradError(
-            "DataLoader: a tensor with a graph cannot leave a worker "
-            "process; return `tensor.detach()`, or use worker threads."
+            "DataLoader: a worker process cannot return a tensor with a gradient "
+            "history; return `tensor.detach()`, or use worker threads."
         )
     array = np.ascontiguousarray(tensor.detach().numpy()).reshape(tensor.shape)
     return _rebuilt, (array, tensor.requires_grad)

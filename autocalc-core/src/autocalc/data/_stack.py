@@ -83,8 +83,8 @@ def _common_length(datasets: tuple[Any, ...]) -> int:
         finds = hasattr(one, "__getitem__") and hasattr(one, "__len__")
         if isinstance(one, IterableDataset) or not finds:
             raise ArgumentError(
-                f"StackDataset: a {type(one).__name__} finds no sample by its index, "
-                f"or has no length; give data sets that do."
+                f"StackDataset: a {type(one).__name__} cannot return a sample by its "
+                "index, or has no length; give data sets that support both."
             )
     lengths = [len(one) for one in datasets]
     if len(set(lengths)) > 1:

@@ -95,8 +95,8 @@ def _part_lengths(total: int, lengths: Sequence[float]) -> list[int]:
         return [int(length) for length in lengths]
     if not np.isclose(sum(lengths), 1.0):
         raise ArgumentError(
-            f"random_split: lengths {list(lengths)} add up to {sum(lengths)}; they "
-            f"must add up to the {total} samples, or to 1 if they are shares."
+            f"random_split: the sum of the lengths {list(lengths)} is {sum(lengths)}; "
+            f"it must be {total}, the number of samples, or 1 if they are shares."
         )
     counts = [int(total * share) for share in lengths]
     for part in range(total - sum(counts)):

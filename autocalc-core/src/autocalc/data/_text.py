@@ -58,7 +58,7 @@ class Characters:
         if len(text) < 2:
             raise ArgumentError(
                 f"Characters: the text has {len(text)} characters; a model needs at "
-                f"least 2, one to read and one to tell."
+                "least 2, one to read and one to predict."
             )
         if vocabulary is None:
             vocabulary = "".join(sorted(set(text)))
@@ -142,8 +142,8 @@ def windows(
     places = len(tokens) - length
     if places < 1:
         raise ArgumentError(
-            f"windows: stretches of {length} + 1 tokens from a text of {len(tokens)}; "
-            f"make them shorter, or the text longer."
+            f"windows: a window of {length} + 1 tokens does not fit into a text of "
+            f"{len(tokens)}; use shorter windows, or a longer text."
         )
     starts = randint(0, places, (batch, 1), generator=generator)
     index = (starts + arange(length + 1)).reshape(-1)

@@ -108,7 +108,9 @@ class Lambda(Transform):
 
     def __init__(self, lambd: Any) -> None:
         if not callable(lambd):
-            raise DTypeError(f"Lambda: got {type(lambd).__name__}, needs a function.")
+            raise DTypeError(
+                f"Lambda: got {type(lambd).__name__}; it must be a function."
+            )
         self.lambd = lambd
 
     def __call__(self, sample: Any) -> Any:

@@ -75,7 +75,8 @@ class WorkerPool(ABC):
     def timeout_error(self, worker: int) -> DataError:
         """Return the error of a worker that takes too long."""
         message = (
-            f"DataLoader: worker {worker} gave no batch within {self._timeout:g} s; "
-            f"pass a larger `timeout`, or 0 to wait for ever."
+            f"DataLoader: worker {worker} did not return a batch within "
+            f"{self._timeout:g} s; pass a larger `timeout`, or 0 to wait without a "
+            "limit."
         )
         return DataError(message)

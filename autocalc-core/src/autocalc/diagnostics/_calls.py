@@ -167,7 +167,8 @@ def calls_seen(where: str, look: Look) -> Iterator[None]:
     if recorder() is not None:
         raise CompileError(
             f"{where}: this runs in a function that ac.compile is recording; a replay "
-            f"runs no Python. Put the block around the call of the compiled function."
+            "does not run Python code. Put the `with` block around the call of the "
+            "compiled function."
         )
     selection = current().selection
     watched = selection.derive(wrap=Watcher(look, selection.wrap))

@@ -35,7 +35,10 @@ def append(path: Path, record: dict[str, Any]) -> None:
         message = f"watch: {path} cannot be written: {error.strerror or error}."
         raise DataError(message) from error
     if written != len(line.encode()):
-        message = f"watch: {path} cannot be written: the disk took part of a line."
+        message = (
+            f"watch: {path} cannot be written: only a part of a line was written to "
+            "the disk."
+        )
         raise DataError(message)
 
 
@@ -82,8 +85,8 @@ def _decoded(path: Any, number: int, line: str) -> dict[str, Any]:
         record = None
     if not isinstance(record, dict) or "step" not in record:
         raise DataError(
-            f"read_log: line {number} of {path} is no step of a log; give a file that "
-            f"watch(log=...) wrote."
+            f"read_log: line {number} of {path} is not a step of a log; give a file "
+            "that watch(log=...) wrote."
         )
     found = _with_numbers(record)
     assert isinstance(found, dict)

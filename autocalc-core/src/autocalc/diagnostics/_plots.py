@@ -59,7 +59,7 @@ def plot(
         ) from None
     records = read_log(log)
     if not records:
-        raise DataError(f"plot: {log} holds no step yet.")
+        raise DataError(f"plot: {log} does not contain a step yet.")
     figure = Figure(figsize=(10, 7), layout="constrained")
     _draw(figure, records)
     if file is not None:

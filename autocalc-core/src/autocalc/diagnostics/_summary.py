@@ -167,12 +167,15 @@ def summary(
     found = check_model("summary", model)
     if input_size is not None:
         if inputs:
-            message = "summary: both inputs and `input_size` are given; give one."
+            message = (
+                "summary: both inputs and `input_size` are given; give only one of "
+                "them."
+            )
             raise ArgumentError(message)
         inputs = _made(found, input_size)
     elif not inputs and not keywords:
         raise ArgumentError(
-            "summary: there is no input; give what the model is called with, or "
+            "summary: there is no input; give the arguments of the model, or "
             "input_size=(batch, ...)."
         )
     run = _Run(found)

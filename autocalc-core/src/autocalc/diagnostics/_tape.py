@@ -158,8 +158,9 @@ class Tape(Report):
         boxes = self._boxes()
         if len(boxes) > MAX_BOXES:
             raise ArgumentError(
-                f"tape.svg: {len(boxes)} boxes are more than {MAX_BOXES}, which no "
-                f"picture shows; give the loss of a part of the model, or use dot()."
+                f"tape.svg: the graph has {len(boxes)} boxes, and a picture can show "
+                f"at most {MAX_BOXES}; give the loss of a part of the model, or use "
+                "dot()."
             )
         picture = _drawing.svg(boxes)
         if path is not None:
@@ -212,9 +213,9 @@ def tape(loss: Tensor | Iterable[Tensor], model: Module | None = None) -> Tape:
     roots = [one for one in many if one.grad_fn is not None]
     if not roots:
         raise GradError(
-            "tape: nothing was recorded: the loss has no history. It was computed "
-            "without gradients, or by a compiled program, which records no graph; call "
-            "the function without ac.compile."
+            "tape: nothing was recorded: the loss has no gradient history. It was "
+            "computed without gradients, or by a compiled program, which does not "
+            "record a graph; call the function without ac.compile."
         )
     names = {} if model is None else _names(check_model("tape", model))
     return _tape(roots, names)

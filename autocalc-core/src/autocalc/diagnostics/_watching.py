@@ -119,7 +119,10 @@ class Watch:
 
     def __enter__(self) -> Self:
         if self._now is not None:
-            message = "watch: a step is in a step; leave the block before the next."
+            message = (
+                "watch: the `with` block was entered a second time; leave it before "
+                "the next step."
+            )
             raise ArgumentError(message)
         if self.steps % self._every == 0:
             self._now = _Looking(self._model)

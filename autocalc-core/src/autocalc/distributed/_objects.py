@@ -78,8 +78,8 @@ def broadcast_object_list(
     found = pickle.loads(_broadcast(where, ranks, own, source))
     if len(found) != len(object_list):
         raise ArgumentError(
-            f"{where}: `object_list` has {len(object_list)} objects, that of rank "
-            f"{ranks.ranks[source]} {len(found)}; give lists of one length."
+            f"{where}: `object_list` has {len(object_list)} objects, but that of rank "
+            f"{ranks.ranks[source]} has {len(found)}; give lists of the same length."
         )
     if ranks.rank() != source:
         object_list[:] = found
@@ -234,7 +234,10 @@ def scatter_object_list(
     source = _source(where, "src", src, group_src, ranks)
     _check_list(where, "scatter_object_output_list", scatter_object_output_list)
     if not scatter_object_output_list:
-        message = f"{where}: `scatter_object_output_list` is empty; give it one place."
+        message = (
+            f"{where}: `scatter_object_output_list` is empty; give a list of one "
+            "element, which is overwritten."
+        )
         raise ArgumentError(message)
     here = ranks.rank() == source
     given: list[Any] = []
@@ -289,8 +292,8 @@ def _check_places(where: str, name: str, value: Any, group: ProcessGroup) -> lis
     found = _check_list(where, name, value)
     if len(found) != group.size():
         raise ArgumentError(
-            f"{where}: `{name}` has {len(found)} places; the group has {group.size()} "
-            f"ranks, give it one for each."
+            f"{where}: `{name}` has {len(found)} elements, but the group has "
+            f"{group.size()} ranks; give one element for each rank."
         )
     return found
 
@@ -300,8 +303,8 @@ def _refuse_list(
 ) -> None:
     if value is not None:
         raise ArgumentError(
-            f"{where}: `{name}` is given on rank {group.world.rank()}, and rank "
-            f"{group.ranks[to]} gets the objects; leave it out elsewhere."
+            f"{where}: `{name}` is given on rank {group.world.rank()}, but rank "
+            f"{group.ranks[to]} receives the objects; give it only there."
         )
 
 

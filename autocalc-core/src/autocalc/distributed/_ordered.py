@@ -123,9 +123,9 @@ def _check_size(
     needed = sum(x._array.nbytes for x in arrived)
     if got != needed:
         raise DistributedError(
-            f"{group}: the others have sent {got} bytes of their tensors, {needed} are "
-            f"needed. All ranks must give tensors of one shape and dtype; "
-            f"AUTOCALC_DISTRIBUTED_DEBUG=detail says which do not."
+            f"{group}: the other ranks have sent {got} bytes of their tensors, but "
+            f"{needed} are needed. All ranks must give tensors of the same shape and "
+            "dtype; AUTOCALC_DISTRIBUTED_DEBUG=detail shows which ranks do not."
         )
 
 

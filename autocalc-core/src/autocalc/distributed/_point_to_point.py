@@ -110,7 +110,7 @@ def _irecv(where: str, tensor: Any, src: Any, group: Any, tag: Any) -> Work:
     if source is None and size > _mpi.MESSAGE_BYTES:
         raise ArgumentError(
             f"{where}: `tensor` of shape {tensor.shape} has {size} bytes, more than "
-            f"one message can hold; say from which rank it comes: `src`."
+            "one message can hold; give `src`, the rank that sends it."
         )
     steps = _receive_steps(where, ranks, tensor, source, _tag(where, tag))
     return Work(where, ranks, steps)
@@ -128,9 +128,9 @@ def _receive_steps(
     got = sum(status.Get_count(mpi.BYTE) for status in statuses or ())
     if got != tensor._array.nbytes:
         raise DistributedError(
-            f"{where}: {group} expects `tensor` of shape {tensor.shape} "
-            f"and dtype {tensor.dtype.name}, {tensor._array.nbytes} bytes; {got} bytes "
-            f"have come. Both ranks must give like tensors."
+            f"{where}: {group} expects `tensor` of shape {tensor.shape} and dtype "
+            f"{tensor.dtype.name}, {tensor._array.nbytes} bytes, but {got} bytes were "
+            "received. Both ranks must give tensors of the same shape and dtype."
         )
     _buffers.unstage(tensor, buffer)
     found = statuses[0].Get_source() if statuses else src
@@ -193,7 +193,10 @@ def _other(where: str, name: str, numbers: tuple[Any, Any], group: ProcessGroup)
     found = member(where, name, *numbers, group)
     if found == group.rank():
         number = group.ranks[found]
-        message = f"{where}: `{name}` is {number}, this rank itself; give another one."
+        message = (
+            f"{where}: `{name}` is {number}, which is this rank itself; give another "
+            "rank."
+        )
         raise ArgumentError(message)
     return found
 
@@ -201,6 +204,8 @@ def _other(where: str, name: str, numbers: tuple[Any, Any], group: ProcessGroup)
 def _tag(where: str, tag: Any) -> int:
     found = as_int(where, "tag", tag)
     if not 0 <= found <= _mpi.LAST_TAG:
-        message = f"{where}: `tag` is {found}; it must be in 0 to {_mpi.LAST_TAG}."
+        message = (
+            f"{where}: `tag` is {found}; it must be between 0 and {_mpi.LAST_TAG}."
+        )
         raise ArgumentError(message)
     return found

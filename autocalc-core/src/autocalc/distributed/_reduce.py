@@ -250,9 +250,9 @@ def reduce_scatter_tensor(
     if (input.numel(), input.dtype) != (ranks.size() * output.numel(), output.dtype):
         raise ShapeError(
             f"{where}: `input` has shape {input.shape} and dtype {input.dtype.name}, "
-            f"`output` {output.shape} and {output.dtype.name}; for {ranks.size()} "
-            f"ranks `input` must have {ranks.size()} times as many elements, of that "
-            f"dtype."
+            f"and `output` has shape {output.shape} and dtype {output.dtype.name}. For "
+            f"{ranks.size()} ranks, `input` must have {ranks.size()} times as many "
+            "elements as `output`, of the same dtype."
         )
     return _reduce_scatter(where, output, input, op, ranks, async_op)
 
@@ -312,7 +312,7 @@ def check_list(
     if shapes != [(tuple(like.shape), like.dtype.name)] * group.size():
         raise ShapeError(
             f"{where}: `{name}` has tensors of shapes {shapes}; it must have "
-            f"{'one' if group.size() == 1 else group.size()} of shape {like.shape} and "
-            f"dtype {like.dtype.name}, one for each rank."
+            f"{'one' if group.size() == 1 else group.size()} tensors of shape "
+            f"{like.shape} and dtype {like.dtype.name}, one for each rank."
         )
     return found

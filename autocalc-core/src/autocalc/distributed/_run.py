@@ -34,9 +34,10 @@ def is_recorded(where: str, async_op: Any) -> bool:
         return False
     if async_op:
         raise CompileError(
-            f"{where}: `async_op` is True in a compiled step, where nobody would wait "
-            f"in a replay. Leave it out: replays start a call as soon as its tensors "
-            f"are complete. Or start and await it in two functions of ac.callback."
+            f"{where}: `async_op` is True in a compiled step, but a replay cannot wait "
+            "for the call. Do not give it: a replay starts the call as soon as its "
+            "tensors are complete. Alternatively, start the call and wait for it in "
+            "two functions of ac.callback."
         )
     return True
 

@@ -200,9 +200,9 @@ def all_gather_into_tensor(
     if (output.numel(), output.dtype) != (ranks.size() * own.numel(), own.dtype):
         raise ShapeError(
             f"{where}: `output_tensor` has shape {output.shape} and dtype "
-            f"{output.dtype.name}, `input_tensor` {own.shape} and {own.dtype.name}; "
-            f"for {ranks.size()} ranks the output must have {ranks.size()} times as "
-            f"many elements, of that dtype."
+            f"{output.dtype.name}, and `input_tensor` has shape {own.shape} and dtype "
+            f"{own.dtype.name}. For {ranks.size()} ranks, the output must have "
+            f"{ranks.size()} times as many elements as the input, of the same dtype."
         )
     if is_recorded(where, async_op):
         record(all_gather_into_tensor, [output, own], [output], group=group)

@@ -108,8 +108,8 @@ def _checked(where: str, ranks: Any, world: ProcessGroup) -> list[int]:
     ]
     if not found or len(set(found)) < len(found):
         raise ArgumentError(
-            f"{where}: `ranks` is {found}; give the number of each member once, of one "
-            f"at least."
+            f"{where}: `ranks` is {found}; give the number of each member once, and of "
+            "at least one member."
         )
     return sorted(found)
 
@@ -153,6 +153,6 @@ def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
     if not 0 <= number < len(ranks):
         raise ArgumentError(
             f"{where}: `group_rank` is {number}; the group has {len(ranks)} ranks, "
-            f"from 0 on."
+            "numbered from 0."
         )
     return ranks[number]

@@ -25,7 +25,7 @@ def given_matrix(where: str, *matrices: Any) -> tuple[str, Any]:
     if len(given) != 1:
         raise ArgumentError(
             f"{where}: {len(given)} of `covariance_matrix`, `precision_matrix` and "
-            f"`scale_tril` are given; give one."
+            "`scale_tril` are given; give exactly one."
         )
     ((name, matrix),) = given
     (matrix,) = broadcast_values(where, **{name: matrix})

@@ -42,7 +42,9 @@ class OfKinds(Distribution):
         name, value = one_of_two(where, probs=probs, logits=logits)
         (value,) = broadcast_values(where, **{name: value})
         if value.ndim < 1:
-            message = f"{where}: `{name}` is 0-d; it needs a dimension of kinds."
+            message = (
+                f"{where}: `{name}` is 0-d; it needs a dimension for the categories."
+            )
             raise ShapeError(message)
         if name == "probs":
             value = value / value.sum(-1, True)

@@ -85,8 +85,8 @@ class Constraint:
         where = f"{type(self).__name__}.check"
         if check_tensor(where, value).ndim < self.event_dim:
             raise ShapeError(
-                f"{where}: a value of {value.shape} is given; it needs "
-                f"{self.event_dim} dimensions or more."
+                f"{where}: the value has shape {value.shape}; it needs at least "
+                f"{self.event_dim} dimensions."
             )
         result: Tensor = self._test(value)
         return result
@@ -166,14 +166,14 @@ class Dependent(Constraint):
 
     def _asked(self, name: str) -> Any:
         if self._known[name] is None:
-            message = f"dependent: `{name}` is known to a distribution alone."
+            message = f"dependent: `{name}` is only known for a distribution."
             raise NotImplementedError(message)
         return self._known[name]
 
     def check(self, value: Tensor) -> NoReturn:
         """Raise an error, because the parameters are not known."""
         raise ArgumentError(
-            "dependent.check: what is right depends on other parameters; ask the "
+            "dependent.check: the allowed values depend on other parameters; use the "
             "constraint of a distribution, such as its `support`."
         )
 

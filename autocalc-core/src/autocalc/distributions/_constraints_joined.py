@@ -184,8 +184,8 @@ def lengths_given(where: str, lengths: Any, count: int) -> list[int]:
     found = (1,) * count if lengths is None else integers(where, "lengths", lengths)
     if len(found) != count or any(n < 0 for n in found):
         raise ArgumentError(
-            f"{where}: `lengths`={lengths}; it must hold {count} numbers of 0 or more, "
-            f"one for each part."
+            f"{where}: `lengths`={lengths}; it must hold {count} numbers, one for each "
+            "part, all 0 or more."
         )
     return list(found)
 

@@ -113,8 +113,8 @@ def _check_limits(lims: Any) -> None:
     found = [number(where, "lims", x) for x in sequence(where, "lims", lims)]
     if len(found) != 2 or not 0 <= found[0] <= found[1] <= 1:
         raise ArgumentError(
-            f"{where}: `lims` is {lims}; it must be two numbers from 0 to 1, the lower "
-            f"one first."
+            f"{where}: `lims` is {lims}; it must be two numbers between 0 and 1, the "
+            "lower one first."
         )
 
 

@@ -218,8 +218,9 @@ class Binomial(_CountOfYes):
         most = self._most()
         if not (self.total_count == most).all():
             raise ArgumentError(
-                f"Binomial.enumerate_support: `total_count` is "
-                f"{short(self.total_count)}; all counts must be equal for one list."
+                "Binomial.enumerate_support: `total_count` is "
+                f"{short(self.total_count)}; all counts must be equal, because all "
+                "distributions share one list of values."
             )
         return enumerated(self, most + 1, expand, self._given.dtype)
 

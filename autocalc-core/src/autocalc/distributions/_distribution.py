@@ -100,7 +100,7 @@ class Distribution:
 
     def _refuse_value(self, name: str, value: Any, needed: Constraint) -> NoReturn:
         raise ArgumentError(
-            f"{type(self).__name__}: `{name}` of shape {value.shape} must hold "
+            f"{type(self).__name__}: `{name}` of shape {value.shape} must contain "
             f"{needed}; it is {short(value)}."
         )
 
@@ -178,8 +178,9 @@ class Distribution:
         own = type(self).__init__ is not cls.__init__  # type: ignore[misc]
         if _instance is None and own:
             raise NotImplementedError(
-                f"{type(self).__name__} has an `__init__` of its own, so it must also "
-                f"have an `expand` of its own: that of {cls.__name__} cannot make one."
+                f"{type(self).__name__} defines its own `__init__`, so it must also "
+                f"define its own `expand`: the method of {cls.__name__} cannot make "
+                "such an object."
             )
         return self._instance_or_empty(_instance)
 
@@ -226,7 +227,7 @@ class Distribution:
         where = f"{type(self).__name__}.sample"
         shape = integers(where, "sample_shape", sample_shape)
         if any(n < 0 for n in shape):
-            message = f"{where}: `sample_shape`={shape} holds a negative number."
+            message = f"{where}: `sample_shape`={shape} contains a negative number."
             raise ShapeError(message)
         sizes = (*shape, *self._batch_shape, *self._event_shape)
         return SIZES[sizes]
@@ -243,7 +244,10 @@ class Distribution:
         if not fits or any(
             n not in {m, 1} for n, m in zip(tail, self._event_shape, strict=True)
         ):
-            raise ShapeError(f"{where}: a value of {shape} is given, one has {full}.")
+            raise ShapeError(
+                f"{where}: the value has shape {shape}, but a single value has shape "
+                f"{full}."
+            )
         broadcast_shapes(where, shape, full)
         if self._looks_at_values and not self.support.check(value).all():
             self._refuse_value("value", value, self.support)
@@ -294,6 +298,6 @@ def one_of_two(where: str, **given: Any) -> tuple[str, Any]:
     if len(names) != 1:
         both = " and ".join(f"`{name}`" for name in given)
         count = "none" if not names else "both"
-        message = f"{where}: {both} say the same; {count} are given, give one."
+        message = f"{where}: {both} mean the same; {count} are given, give only one."
         raise ArgumentError(message)
     return names[0], given[names[0]]

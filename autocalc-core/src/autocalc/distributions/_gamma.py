@@ -255,7 +255,8 @@ class Dirichlet(ExponentialFamily):
         (a,) = broadcast_values("Dirichlet", concentration=concentration)
         if a.ndim < 1:
             raise ShapeError(
-                "Dirichlet: `concentration` is 0-d; it needs a dimension of kinds."
+                "Dirichlet: `concentration` is 0-d; it needs a dimension for the "
+                "categories."
             )
         self.concentration = a
         super().__init__(a.shape[:-1], a.shape[-1:], validate_args)

@@ -88,9 +88,9 @@ class LowRankMultivariateNormal(Distribution):
         size = loc.shape[-1:]
         if not size or diag.shape[-1:] != size or factor.shape[-2:-1] != size:
             raise ShapeError(
-                f"{where}: `loc` has shape {loc.shape}, `cov_factor` {factor.shape} "
-                f"and `cov_diag` {diag.shape}; they must be [..., K], [..., K, R] and "
-                f"[..., K]."
+                f"{where}: `loc` has shape {loc.shape}, `cov_factor` has shape "
+                f"{factor.shape} and `cov_diag` has shape {diag.shape}; they must be "
+                "[..., K], [..., K, R] and [..., K]."
             )
         batch = broadcast_shapes(where, loc.shape[:-1], factor.shape[:-2])
         batch = broadcast_shapes(where, batch, diag.shape[:-1])

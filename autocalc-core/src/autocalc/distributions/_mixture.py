@@ -173,7 +173,7 @@ def _check_shapes(mixture: Any, batch: tuple[int, ...]) -> None:
     pairs = zip(reversed(own), reversed(batch[:-1]), strict=False)
     if not fits or any(n not in {1, m} for n, m in pairs):
         raise ShapeError(
-            f"MixtureSameFamily: the components have a batch of {batch} and the "
-            f"mixture {mixture.param_shape}; they must be [..., K] with the same K; "
-            f"what is before must be one or the same."
+            f"MixtureSameFamily: the components have the batch shape {batch} and the "
+            f"mixture {mixture.param_shape}. They must be [..., K] with the same K, "
+            "and the dimensions before K must be equal or 1."
         )

@@ -86,8 +86,8 @@ class MultivariateNormal(ByCovariance):
         size = loc.shape[-1] if loc.ndim else 0
         if loc.ndim < 1 or matrix.ndim < 2 or matrix.shape[-2:] != (size, size):
             raise ShapeError(
-                f"MultivariateNormal: `loc` has shape {loc.shape} and `{name}` "
-                f"{matrix.shape}; they must be [..., K] and [..., K, K]."
+                f"MultivariateNormal: `loc` has shape {loc.shape} and `{name}` has "
+                f"shape {matrix.shape}; they must be [..., K] and [..., K, K]."
             )
         batch = broadcast_shapes(
             "MultivariateNormal", loc.shape[:-1], matrix.shape[:-2]

@@ -27,7 +27,10 @@ class _NoSign:
     def __get__(self, transform: Any, owner: Any = None) -> Any:
         if transform is None:
             return self
-        message = f"{owner.__name__}: it has no `sign`; it does not rise or fall alone."
+        message = (
+            f"{owner.__name__}: it has no `sign`, because it is neither increasing nor "
+            "decreasing everywhere."
+        )
         raise NotImplementedError(message)
 
 
@@ -113,7 +116,8 @@ class Transform:
             return found
         raise ShapeError(
             f"{type(self).__name__}.event_dim: a value has {found} dimensions before "
-            f"and {self.codomain.event_dim} after; ask `domain` or `codomain`."
+            f"the transform and {self.codomain.event_dim} after it; use `domain` or "
+            "`codomain`."
         )
 
     @property
@@ -277,8 +281,8 @@ def check_value(where: str, x: Any, needed: Any) -> None:
     """Raise unless `x` is a tensor with the dimensions of a value."""
     if check_tensor(where, x).ndim < needed.event_dim:
         raise ShapeError(
-            f"{where}: a value of {x.shape} is given; it needs {needed.event_dim} "
-            f"dimensions or more."
+            f"{where}: the value has shape {x.shape}; it needs at least "
+            f"{needed.event_dim} dimensions."
         )
 
 

@@ -121,7 +121,7 @@ class Wishart(ByCovariance, ExponentialFamily):
         self.df = broadcast_to(wide.to(matrix.dtype), batch)
         if not (self.df > size - 1).all():
             raise ArgumentError(
-                f"{where}: `df` must hold numbers above {size - 1}, one less than K."
+                f"{where}: `df` must hold numbers above {size - 1}, which is K - 1."
             )
         self.__dict__[name] = broadcast_to(matrix, (*batch, size, size))
         super().__init__(batch, (size, size), validate_args)

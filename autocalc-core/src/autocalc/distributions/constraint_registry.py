@@ -118,8 +118,8 @@ class ConstraintRegistry:
         factory = self._registry.get(type(constraint))
         if factory is None:
             raise NotImplementedError(
-                f"ConstraintRegistry: there is no transform for {constraint}; name one "
-                f"with `register`."
+                f"ConstraintRegistry: no transform is registered for {constraint}; add "
+                "one with `register`."
             )
         return factory(constraint)
 

@@ -75,15 +75,15 @@ class KeyValueCache:
         """
         if keys.requires_grad or values.requires_grad:
             raise GradError(
-                "KeyValueCache: keys and values have a history, and a cache keeps "
-                "none; read text under ac.no_grad()."
+                "KeyValueCache: keys and values have a gradient history, which a "
+                "cache cannot keep; call the model under ac.no_grad()."
             )
         counted, start = start is None, self.count if start is None else start
         stop = start + keys.shape[1]
         if stop > self.length:
             raise ShapeError(
-                f"KeyValueCache: {keys.shape[1]} positions do not fit after "
-                f"{start} of {self.length}; make the cache longer."
+                f"KeyValueCache: {keys.shape[1]} positions do not fit: {start} of "
+                f"{self.length} positions are already used. Make the cache longer."
             )
         self._keys[:, start:stop].copy_(keys)
         self._values[:, start:stop].copy_(values)

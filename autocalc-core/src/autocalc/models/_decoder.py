@@ -338,8 +338,8 @@ class Decoder(nn.Module):
         if past + tokens.shape[1] > self.context:
             after = f" after {past} in the caches" if past else ""
             raise ShapeError(
-                f"Decoder: {tokens.shape[1]} tokens in a row{after}; this model sees "
-                f"{self.context} (`context`)."
+                f"Decoder: got a sequence of {tokens.shape[1]} tokens{after}; this "
+                f"model can read at most {self.context} (`context`)."
             )
 
 

@@ -219,8 +219,8 @@ def _check(
 ) -> None:
     if prompt.ndim != 2 or prompt.shape[1] == 0:
         raise ShapeError(
-            f"generate: `prompt` has shape {prompt.shape}; it must be [B, S] with at "
-            f"least one token."
+            f"generate: `prompt` has shape {prompt.shape}; it must be [B, S] with S at "
+            "least 1."
         )
     for name, value, holds, needed in (
         ("count", count, count >= 0, "0 or more"),

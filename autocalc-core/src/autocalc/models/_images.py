@@ -15,7 +15,7 @@ def _check_size(name: str, size: Sequence[int], multiple: int) -> tuple[int, int
     """Return height and width, if `multiple` divides both."""
     if len(size) != 2 or any(n < multiple or n % multiple for n in size):
         raise ArgumentError(
-            f"{name}: `size` is {tuple(size)}; it must be height and width, both "
+            f"{name}: `size` is {tuple(size)}; it must be (height, width), both "
             f"multiples of {multiple}."
         )
     height, width = size
@@ -146,7 +146,7 @@ class ResNet(nn.Module):
         super().__init__()
         if not widths:
             raise ArgumentError(
-                "ResNet: `widths` is empty; name the channels of a block at least."
+                "ResNet: `widths` is empty; give the channels of at least one block."
             )
         before = (widths[0], *widths)
         self.stem = nn.Sequential(

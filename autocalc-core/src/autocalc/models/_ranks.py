@@ -67,7 +67,8 @@ def check_batch(size: int) -> None:
     if size % count():
         raise ArgumentError(
             f"TextTraining: `batch_size` is {size} and there are {count()} ranks; it "
-            f"is that of all ranks together, a multiple of their number."
+            "is the size for all ranks together and must be a multiple of their "
+            "number."
         )
 
 

@@ -44,8 +44,8 @@ class Rotary(nn.Module):
         super().__init__()
         if features % 2:
             raise ArgumentError(
-                f"Rotary: {features} features for each head; pairs are turned, so the "
-                f"number must be even."
+                f"Rotary: {features} features for each head; they are rotated in "
+                "pairs, so the number must be even."
             )
         steps = base ** (arange(0.0, features, 2) / -features)
         angles = arange(float(context)).reshape(-1, 1) * steps  # [S, D/2]

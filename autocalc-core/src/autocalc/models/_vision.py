@@ -132,8 +132,8 @@ class VisionTransformer(nn.Module):
 def _check_sizes(size: Sequence[int], patch: int, d_model: int, heads: int) -> None:
     if len(size) != 2 or patch < 1 or any(n < patch or n % patch for n in size):
         raise ArgumentError(
-            f"VisionTransformer: `size` is {tuple(size)} and `patch` {patch}; it must "
-            f"be height and width, both multiples of `patch`."
+            f"VisionTransformer: `size` is {tuple(size)} and `patch` is {patch}; "
+            "`size` must be (height, width), both multiples of `patch`."
         )
     if heads < 1 or d_model < 1 or d_model % heads:
         raise ArgumentError(

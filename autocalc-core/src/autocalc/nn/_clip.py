@@ -90,8 +90,8 @@ def clip_grad_norm_(
     if error_if_nonfinite and not math.isfinite(norm.item()):
         raise GradError(
             f"{where}: the norm of the gradients is {norm.item()}, which cannot be "
-            f"scaled to {limit}. Look for what made them so, or pass "
-            f"error_if_nonfinite=False."
+            f"scaled to {limit}. Find the cause of these values, or pass "
+            "error_if_nonfinite=False."
         )
     for grads in batches:
         _scale(grads, norm, limit)
@@ -152,8 +152,8 @@ def get_total_norm(
     norm = norms[0] if len(norms) == 1 else _norm(list(map(_wide, norms)), p)
     if error_if_nonfinite and not math.isfinite(norm.item()):
         raise GradError(
-            f"{where}: the norm of the tensors is {norm.item()}. Look for what made "
-            f"them so, or pass error_if_nonfinite=False."
+            f"{where}: the norm of the tensors is {norm.item()}. Find the cause of "
+            "these values, or pass error_if_nonfinite=False."
         )
     return make(_rounded(norm, [a for group in batches.values() for a in group]), None)
 
@@ -199,7 +199,10 @@ def clip_grads_with_norm_(
     limit = _number(where, "max_norm", max_norm, at_least=0.0)
     check_float(where, total_norm)
     if total_norm.numel() != 1:
-        message = f"{where}: `total_norm` is of shape {total_norm.shape}, no number."
+        message = (
+            f"{where}: `total_norm` has shape {total_norm.shape}; it must be a number "
+            "or a tensor of one element."
+        )
         raise ArgumentError(message)
     norm = arrays.reshape(total_norm._array, ())
     for grads in _by_dtype(where, parameters):

@@ -60,13 +60,13 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     if nonlinearity == "leaky_relu":
         slope = 0.01 if param is None else plain(param)
         if isinstance(slope, bool) or not isinstance(slope, (int, float)):
-            message = f"calculate_gain: `param`={param!r} is no slope; use a number."
+            message = f"calculate_gain: `param`={param!r} is not a slope; use a number."
             raise ArgumentError(message)
         return math.sqrt(2.0 / (1.0 + slope**2))
     if nonlinearity not in [*_GAINS]:  # a list: what is given may have no hash
         raise ArgumentError(
-            f"calculate_gain: unknown `nonlinearity` {nonlinearity!r}; there are "
-            f"{', '.join([*_GAINS, 'leaky_relu'])}."
+            f"calculate_gain: `nonlinearity` {nonlinearity!r} is unknown; it must be "
+            f"one of {', '.join([*_GAINS, 'leaky_relu'])}."
         )
     return _GAINS[nonlinearity]
 
@@ -249,7 +249,7 @@ def eye_(tensor: Tensor) -> Tensor:
             [0., 1., 0.]])
     """
     if check_tensor("eye_", tensor).ndim != 2:
-        raise ShapeError(f"eye_: takes a matrix, not shape {tensor.shape}.")
+        raise ShapeError(f"eye_: needs a matrix, not shape {tensor.shape}.")
     if SKIPPED.get():
         return tensor
     with no_grad():
@@ -268,7 +268,7 @@ def fans(where: str, tensor: Tensor) -> tuple[int, int]:
     if check_tensor(where, tensor).ndim < 2:
         raise ShapeError(
             f"{where}: a tensor of shape {tensor.shape} has no inputs and outputs; it "
-            f"needs two dimensions or more, (out, in, ...)."
+            "needs at least two dimensions, (out, in, ...)."
         )
     filter_size = math.prod(tensor.shape[2:])
     return tensor.shape[1] * filter_size, tensor.shape[0] * filter_size

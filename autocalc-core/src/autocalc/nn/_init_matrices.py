@@ -50,7 +50,7 @@ def orthogonal_(
     if check_tensor("orthogonal_", tensor).ndim < 2:
         raise ShapeError(
             f"orthogonal_: a tensor of shape {tensor.shape} has no rows and columns; "
-            f"it needs two dimensions or more."
+            "it needs at least two dimensions."
         )
     gain = number("orthogonal_", "gain", gain)
     if tensor.numel() == 0 or SKIPPED.get():
@@ -122,10 +122,10 @@ def sparse_(
     tensor([2, 2, 2])
     """
     if check_tensor("sparse_", tensor).ndim != 2:
-        raise ShapeError(f"sparse_: takes a matrix, not shape {tensor.shape}.")
+        raise ShapeError(f"sparse_: needs a matrix, not shape {tensor.shape}.")
     sparsity = number("sparse_", "sparsity", sparsity)
     if not 0 <= sparsity <= 1:
-        message = f"sparse_: `sparsity` is {sparsity}; a share is from 0 to 1."
+        message = f"sparse_: `sparsity` is {sparsity}; it must be between 0 and 1."
         raise ArgumentError(message)
     if SKIPPED.get():
         return tensor
@@ -169,7 +169,7 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     """
     if check_tensor("dirac_", tensor).ndim not in (3, 4, 5):
         raise ShapeError(
-            f"dirac_: takes the weight of a convolution, of 3 to 5 dimensions, not "
+            "dirac_: needs the weight of a convolution, with 3 to 5 dimensions, not "
             f"shape {tensor.shape}."
         )
     groups = as_int("dirac_", "groups", groups)

@@ -45,8 +45,9 @@ def _named(where: str, reduction: Any) -> str:
     reduction = plain(reduction)
     if reduction.__class__ is not int or reduction not in (0, 1, 2):
         raise ArgumentError(
-            f"{where}: `reduction` is {short(reduction)}; here it is a number: 0 for "
-            f"none, 1 for the mean, 2 for the sum. nn.functional.{where} takes names."
+            f"{where}: `reduction` is {short(reduction)}; this function needs a "
+            f"number: 0 for none, 1 for the mean, 2 for the sum. nn.functional.{where} "
+            "accepts names."
         )
     return _NAMES[reduction]
 

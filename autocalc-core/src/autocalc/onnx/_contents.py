@@ -76,7 +76,10 @@ def place_of(view: View) -> StridedView:
     size = view.dtype.itemsize
     odd = view.offset % size or any(s % size for s in view.strides)
     if odd:
-        message = "onnx.export: memory is read as another dtype, which ONNX cannot say."
+        message = (
+            "onnx.export: the model reads memory as another dtype, which ONNX cannot "
+            "express."
+        )
         raise OnnxError(message)
     one = zip(view.shape, view.strides, strict=True)
     strides = tuple(0 if n == 1 else s // size for n, s in one)
@@ -97,7 +100,10 @@ class Contents:
         if not place.size:
             return
         if place.repeats:
-            raise OnnxError("onnx.export: a view that repeats elements is written.")
+            raise OnnxError(
+                "onnx.export: the model writes into a view that repeats elements, "
+                "which ONNX cannot express. Call clone() on the view first."
+            )
         if place.dense:
             hidden = (place.offset, place.stop)
             self._pieces = [p for p in self._pieces if not _inside(p.place, hidden)]
@@ -113,8 +119,8 @@ class Contents:
             value = self._read(place)
             if value.dtype != view.dtype:
                 raise OnnxError(
-                    f"onnx.export: memory that holds {value.dtype} is read as "
-                    f"{view.dtype}, which ONNX cannot say."
+                    f"onnx.export: the model reads memory that holds {value.dtype} as "
+                    f"{view.dtype}, which ONNX cannot express."
                 )
             self._made[place] = value
         return self._made[place]
@@ -122,7 +128,10 @@ class Contents:
     def _read(self, place: StridedView) -> Value:
         near = [p for p in self._pieces if _meet(p.place, place)]
         if not near:
-            raise OnnxError("onnx.export: memory is read that nobody has written.")
+            raise OnnxError(
+                "onnx.export: the model reads memory that it has not written, as that "
+                "of ac.empty. Write all elements first."
+            )
         last = near[-1]
         if last.place == place:
             return last.value

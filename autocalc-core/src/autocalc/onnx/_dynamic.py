@@ -69,9 +69,9 @@ def free_size(
     if len(names) != 1 or len(sizes) != 1:
         raise ArgumentError(
             f"onnx.export: `dynamic_axes` names the sizes {sorted(names)}, which are "
-            f"{sorted(sizes)} in the example; one size can be free, in as many inputs "
-            f"and dimensions as have it. Name it alike everywhere, or leave the others "
-            f"out."
+            f"{sorted(sizes)} in the example. Only one size can be free, in any number "
+            "of inputs and dimensions: give it the same name everywhere, or leave the "
+            "other sizes out."
         )
     return Free(names.pop(), axes, sizes.pop())
 
@@ -91,8 +91,8 @@ def _given(name: str, value: Any) -> Mapping[Any, Any]:
 def _expect_output(name: str, inputs: Sequence[str], outputs: Sequence[str]) -> None:
     if name not in outputs:
         raise ArgumentError(
-            f"onnx.export: `dynamic_axes` has {name!r}; the inputs are "
-            f"{', '.join(inputs)}, the outputs {', '.join(outputs)}."
+            f"onnx.export: `dynamic_axes` names {name!r}, but the inputs are "
+            f"{', '.join(inputs)} and the outputs are {', '.join(outputs)}."
         )
 
 
@@ -100,8 +100,8 @@ def _axis(name: str, axis: Any, tensor: Tensor) -> int:
     ndim = len(tensor.shape)
     if not isinstance(axis, int) or not -ndim <= axis < ndim:
         raise ArgumentError(
-            f"onnx.export: `dynamic_axes` has the dimension {short(axis)} of {name!r}, "
-            f"which has {ndim}."
+            f"onnx.export: `dynamic_axes` names the dimension {short(axis)} of "
+            f"{name!r}, which has only {ndim}."
         )
     return axis % ndim
 
@@ -179,10 +179,10 @@ class Merged:
         rest = a - factor * x
         if odd or factor * z + rest != c:
             raise OnnxError(
-                f"onnx.export: a size is {a}, {b} and {c} where the free size "
-                f"{self._free.name!r} is {x}, {y} and {z}; a graph can compute "
-                f"multiples and sums alone. Export with fixed sizes, without "
-                f"`dynamic_axes`."
+                f"onnx.export: a size is {a}, {b} and {c} if the free size "
+                f"{self._free.name!r} is {x}, {y} and {z}, but a graph can compute "
+                "only multiples and sums of the free size. Export with fixed sizes, "
+                "without `dynamic_axes`."
             )
         return Affine(int(factor), int(rest))
 

@@ -147,9 +147,9 @@ class Emitter:
             view
         ):
             raise OnnxError(
-                f"onnx.export: the model writes to a parameter, a buffer or another "
+                "onnx.export: the model writes to a parameter, a buffer or another "
                 f"tensor that outlives the call, by {call.name} at {call.line} A graph "
-                f"keeps nothing from run to run: return the new value."
+                "keeps no values between runs: return the new value instead."
             )
         value = self.graph.cast(value, view.dtype)
         if value.shape != view.shape:

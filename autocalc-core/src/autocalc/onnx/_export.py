@@ -91,8 +91,8 @@ def export(
     arguments = Arguments(model, args, kwargs)
     if not arguments.tensors:
         raise DTypeError(
-            f"onnx.export: `args` is {short(args)}, with no tensor in it; give the "
-            f"model's arguments as a tuple of tensors."
+            f"onnx.export: `args` is {short(args)}, which contains no tensor; give the "
+            "model's arguments as a tuple of tensors."
         )
     inputs = (
         _names("input_names", input_names, len(arguments.tensors)) or arguments.names
@@ -130,7 +130,7 @@ def _expect_different(inputs: list[str], outputs: list[str] | None) -> None:
     if both:
         raise ArgumentError(
             f"onnx.export: {', '.join(both)} is the name of an input and of an output; "
-            f"each must have one of its own."
+            "give them different names."
         )
 
 
@@ -169,9 +169,9 @@ def _merged(
         recording = record(model, *arguments.given(tensors))
         if graphs and len(recording.outputs) != len(graphs[0].outputs):
             raise OnnxError(
-                f"onnx.export: the model returns another number of tensors with "
-                f"another size of {free.name!r}. Export with fixed sizes, without "
-                f"`dynamic_axes`."
+                "onnx.export: the number of tensors that the model returns depends on "
+                f"the size {free.name!r}. Export with fixed sizes, without "
+                "`dynamic_axes`."
             )
         graphs.append(emit(recording, model, inputs, outputs))
     merged = Merged(graphs, sizes, free)

@@ -110,10 +110,12 @@ def _read(f: Any) -> Any:
             inliner = package("onnx.load", "onnx.inliner")
             model = inliner.inline_local_functions(model)
     except Exception as error:  # the package raises errors of many libraries
-        message = f"onnx.load: {path} is cut short or is no ONNX file: {error}"
+        message = f"onnx.load: {path} is incomplete or not an ONNX file: {error}"
         raise CheckpointError(message) from error
     if not model.graph.output:
-        message = f"onnx.load: {path} is no ONNX file: it has no graph with outputs."
+        message = (
+            f"onnx.load: {path} is not an ONNX file: it has no graph with outputs."
+        )
         raise CheckpointError(message)
     return model
 
@@ -124,7 +126,7 @@ def _opset(model: Any) -> int:
     if opset < OLDEST:
         raise OnnxError(
             f"onnx.load: the file has version {opset} of ONNX's operators; AutoCalc "
-            f"runs version {OLDEST} and later. Convert it with "
+            f"supports version {OLDEST} and later. Convert it with "
             f"onnx.version_converter.convert_version(model, {OLDEST})."
         )
     return int(opset)
@@ -142,8 +144,8 @@ def _check(graph: Any) -> None:
             f"{name} ({count})" for name, count in sorted(missing.items())
         )
         raise OnnxError(
-            f"onnx.load: AutoCalc does not run {len(missing)} of the graph's "
-            f"operators, here with how often they occur: {listed}."
+            f"onnx.load: AutoCalc does not support {len(missing)} of the graph's "
+            f"operators. These are, with the number of their occurrences: {listed}."
         )
 
 
@@ -155,8 +157,9 @@ def _check_order(nodes: list[Node], there: set[str], outputs: list[str]) -> None
         again = made.intersection(node.outputs) - {""}
         if again:
             raise OnnxError(
-                f"onnx.load: the operator {node.op} ({node.name}) makes "
-                f"{', '.join(sorted(again))}, which the graph has already."
+                f"onnx.load: the operator {node.op} ({node.name}) computes "
+                f"{', '.join(sorted(again))}, but the graph already has a value of "
+                "this name."
             )
         made.update(node.outputs)
     _expect_made("the graph", outputs, made)
@@ -166,9 +169,9 @@ def _expect_made(what: str, names: list[str], made: set[str]) -> None:
     missing = [name for name in names if name and name not in made]
     if missing:
         raise OnnxError(
-            f"onnx.load: {what} uses {', '.join(missing)}, which no input, constant or "
-            f"earlier operator gives. The file is damaged, or its operators are not in "
-            f"the order in which they run."
+            f"onnx.load: {what} uses {', '.join(missing)}, which is not an input, a "
+            "constant or the result of an earlier operator. The file is damaged, or "
+            "its operators are not in the order in which they run."
         )
 
 
@@ -184,7 +187,7 @@ def _node(one: Any, opset: int) -> Node:
     texts = [one.op_type, one.name, *one.input, *one.output, *attributes]
     for text in texts:
         if not isinstance(text, str):  # as protobuf has what is no UTF-8
-            message = f"onnx.load: a node has the name {text!r}, which is no text."
+            message = f"onnx.load: a node has the name {text!r}, which is not a string."
             raise CheckpointError(message)
     name = one.name or f"that makes {', '.join(one.output)}"
     return Node(one.op_type, name, list(one.input), list(one.output), attributes, opset)
@@ -211,7 +214,9 @@ def _constant(node: Node, arrays: dict[str, Array]) -> bool:
     elif kind in {"value_float", "value_floats"}:
         arrays[name] = np.array(value, np.float32)
     else:
-        message = f"onnx.load: the constant {name} is a {kind}; AutoCalc has no texts."
+        message = (
+            f"onnx.load: the constant {name} is a {kind}, but AutoCalc has no strings."
+        )
         raise OnnxError(message)
     return True
 
@@ -262,6 +267,6 @@ def _said(text: str) -> dict[str, Any]:
     if not isinstance(said, dict):
         raise CheckpointError(
             f"onnx.load: the metadata {KINDS!r} are {short(text)}; they must be a JSON "
-            f"object that says which constants are parameters and buffers."
+            "object that names the constants that are parameters and buffers."
         )
     return said

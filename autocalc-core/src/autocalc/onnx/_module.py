@@ -129,8 +129,8 @@ class OnnxModule(Module):
         missing = [n for n in self.input_names if n not in named and n not in kwargs]
         if len(args) > len(self.input_names) or unknown or missing:
             raise ArgumentError(
-                f"OnnxModule: called with {len(args)} inputs by position and "
-                f"{sorted(kwargs)} by name; the graph has "
+                f"OnnxModule: it was called with {len(args)} inputs by position and "
+                f"{sorted(kwargs)} by name; the graph has the inputs "
                 f"{', '.join(self.input_names)}."
             )
         for name, value in {**named, **kwargs}.items():
@@ -189,7 +189,7 @@ def _check_used(node: Node, count: int) -> None:
     if missing:
         raise OnnxError(
             f"OnnxModule: the operator {node.op} ({node.name}) has the outputs "
-            f"{', '.join(missing)}; AutoCalc computes the first {count} alone."
+            f"{', '.join(missing)}; AutoCalc computes only the first {count}."
         )
 
 

@@ -64,8 +64,8 @@ class Node:
         if value not in allowed:
             listed = ", ".join(map(repr, allowed))
             raise OnnxError(
-                f"onnx.load: the operator {self.op} ({self.name}) has {name}="
-                f"{value!r}; AutoCalc runs it with {listed}."
+                f"onnx.load: the operator {self.op} ({self.name}) has "
+                f"{name}={value!r}; AutoCalc supports it only with {listed}."
             )
 
 

@@ -15,6 +15,6 @@ def package(where: str, part: str = "onnx") -> Any:
         return import_module(part)
     except ImportError as error:
         raise OnnxError(
-            f"{where}: the package onnx is needed and cannot be imported ({error}). "
-            f"Get it with: pip install autocalc-core[onnx]"
+            f"{where}: the package onnx is needed but cannot be imported ({error}). "
+            "Get it with: pip install autocalc-core[onnx]"
         ) from error

@@ -48,8 +48,8 @@ def model_of(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape]) ->
     nbytes = sum(array.nbytes for array in graph.arrays.values())
     if nbytes > MOST_BYTES:
         raise OnnxError(
-            f"onnx.export: the model's constants take {nbytes} bytes; one ONNX file "
-            f"holds {MOST_BYTES} at most. Export the model in parts."
+            f"onnx.export: the model's constants take {nbytes} bytes, but one ONNX "
+            f"file can hold at most {MOST_BYTES}. Export the model in parts."
         )
     made = helper.make_graph(
         [_node(helper, call) for call in graph.calls],
@@ -76,8 +76,8 @@ def _check(onnx: Any, model: Any) -> None:
         onnx.checker.check_model(model, full_check=True)
     except (onnx.checker.ValidationError, inference) as error:
         raise OnnxError(
-            f"onnx.export: the graph that was written breaks ONNX's rules, which is a "
-            f"mistake in AutoCalc, so no file was made: {error}"
+            "onnx.export: the exported graph is not valid ONNX, so no file was "
+            f"written. This is an error in AutoCalc; please report it: {error}"
         ) from error
 
 

@@ -98,9 +98,10 @@ class _Recorder(StepRecorder):
         del instead  # it is for a compiled function
         if not self.inside:
             raise OnnxError(
-                f"onnx.export: {what} reads a value while the model is recorded. The "
-                f"graph would hold what this one input gave. Compute with tensors, as "
-                f"by ac.where. It is read at {users_line()}"
+                f"onnx.export: {what} reads the value of a tensor while the model is "
+                "recorded, so the graph would be right only for this input. Compute "
+                "with tensors instead, for example with ac.where. The value is read "
+                f"at {users_line()}"
             )
 
 
@@ -167,7 +168,7 @@ def _tensors(result: Any) -> list[Tensor]:
     if not found or others:
         what = f"also a {type(others[0]).__name__}" if others else "no tensor"
         raise ArgumentError(
-            f"onnx.export: the model returns {what}; a graph returns tensors. Return "
-            f"one, or a tuple, list or dict of tensors."
+            f"onnx.export: the model returns {what}, but a graph can return only "
+            "tensors. Return a tensor, or a tuple, list or dict of tensors."
         )
     return found

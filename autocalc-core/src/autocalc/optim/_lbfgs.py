@@ -124,8 +124,8 @@ class LBFGS(Optimizer):
         """
         if self.param_groups:
             raise ArgumentError(
-                "LBFGS: a second group of parameters; it takes one group, since all "
-                "parameters share their curvature."
+                "LBFGS: several groups of parameters were given; give one group, "
+                "because all parameters share one curvature."
             )
         super().add_param_group(param_group)
 

@@ -102,7 +102,12 @@ class Muon(Optimizer):
 
     def _check_param(self, i: int, param: Any, known: set[int]) -> None:
         super()._check_param(i, param, known)
-        check_shape("Muon", f"params[{i}]", param, "a matrix. Give the others to AdamW")
+        check_shape(
+            "Muon",
+            f"params[{i}]",
+            param,
+            ("a matrix. Use AdamW for the other parameters"),
+        )
 
     def _check_group(self, group: Group) -> None:
         super()._check_group(group)

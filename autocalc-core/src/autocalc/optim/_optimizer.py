@@ -47,7 +47,7 @@ def refuse(where: str, **given: bool) -> None:
     """Raise if one of PyTorch's options that are not available is asked for."""
     for name, value in given.items():
         if value is not False and value is not None:
-            raise ArgumentError(f"{where}: `{name}` is not available; leave it out.")
+            raise ArgumentError(f"{where}: `{name}` is not supported; do not give it.")
 
 
 def has_momentum(group: Group) -> bool:
@@ -126,8 +126,8 @@ class Optimizer(Hooked):
         if not given:
             raise ArgumentError(
                 f"{self._name}: `params` is empty; there is nothing to optimize. Give "
-                f"model.parameters(); an iterator that was read to its end is empty, "
-                f"so make a list where it is used twice."
+                "model.parameters(); an iterator is empty after it has been read "
+                "once, so make a list if you use it twice."
             )
         groups = given if isinstance(given[0], Mapping) else [{"params": given}]
         for group in groups:
@@ -187,13 +187,13 @@ class Optimizer(Hooked):
         if not (param.is_leaf or through):
             raise ArgumentError(
                 f"{self._name}: `params[{i}]` of shape {param.shape} was made by "
-                f"`{param._node().op.name}`; only leaves can be optimized. Make the "
-                f"leaf first: x.detach().requires_grad_()."
+                f"`{param._node().op.name}`, but only leaves can be optimized. Make a "
+                "leaf with x.detach().requires_grad_()."
             )
         if id(param) in known:
             raise ArgumentError(
                 f"{self._name}: `params[{i}]` of shape {param.shape} is given twice; "
-                f"each parameter belongs to one group, once."
+                "each parameter must occur once, in one group."
             )
 
     def _check_group(self, group: Group) -> None:

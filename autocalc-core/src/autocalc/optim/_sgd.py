@@ -90,9 +90,9 @@ class SGD(Optimizer):
         self._check(group, "dampening", is_number(dampening), "a number")
         if group["nesterov"] and (group["momentum"] <= 0 or group["dampening"] != 0):
             raise ArgumentError(
-                f"SGD: `nesterov` with `momentum`={group['momentum']} and "
-                f"`dampening`={group['dampening']}; it needs a momentum above 0 and no "
-                f"dampening."
+                f"SGD: `nesterov` is set with `momentum`={group['momentum']} and "
+                f"`dampening`={group['dampening']}; Nesterov momentum needs a "
+                "`momentum` above 0 and a `dampening` of 0."
             )
 
     def _settings(self, group: Group) -> tuple[Any, ...]:

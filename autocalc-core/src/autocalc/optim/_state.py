@@ -31,8 +31,8 @@ def named(
         params and others and others[0] != bool(with_names)
     ):
         raise ArgumentError(
-            f"{where}: some parameters have names and some have none; give "
-            f"model.named_parameters() for all of them, or model.parameters()."
+            f"{where}: some parameters have names and others do not; give "
+            "model.named_parameters() for all of them, or model.parameters()."
         )
     if not with_names:
         return params, {}
@@ -124,7 +124,7 @@ def _groups(where: str, state_dict: Any) -> list[dict[str, Any]]:
     ):
         raise MissingKeyError(
             f"{where}: the state must be a dict with 'state' and 'param_groups', as "
-            f"state_dict() gives it."
+            "state_dict() returns it."
         )
     return list(state_dict["param_groups"])
 
@@ -134,8 +134,9 @@ def _check_sizes(where: str, ours: list[Any], saved: list[Any]) -> None:
     needed = [len(group["params"]) for group in ours]
     if given != needed:
         raise ArgumentError(
-            f"{where}: the state has groups of {given} parameters, the optimizer of "
-            f"{needed}; give the state of an optimizer of the same groups."
+            f"{where}: the state has groups of {given} parameters, but the optimizer "
+            f"has groups of {needed}; give the state of an optimizer with the same "
+            "groups."
         )
 
 
@@ -170,7 +171,7 @@ def _value(
     if value.shape != needed:
         raise ArgumentError(
             f"{optimizer._name}.load_state_dict: {name!r} of parameter {number} has "
-            f"shape {value.shape}; of a parameter of shape {param.shape} it must be "
-            f"{needed}."
+            f"shape {value.shape}; for a parameter of shape {param.shape} it must have "
+            f"shape {needed}."
         )
     return value.detach().to(dtype, copy=True)

@@ -96,9 +96,9 @@ class ZeroRedundancyOptimizer(Optimizer):
         fits = isinstance(kind, type) and issubclass(kind, Optimizer)
         if not fits or issubclass(kind, LBFGS):  # which looks at all parameters at once
             raise DTypeError(
-                f"{self._name}: `optimizer_class` is {short(kind)}; give a class of "
-                f"optimizers that update each parameter by itself, ac.optim.AdamW for "
-                f"example."
+                f"{self._name}: `optimizer_class` is {short(kind)}; give an optimizer "
+                "class that updates each parameter independently, such as "
+                "ac.optim.AdamW."
             )
         self.optim = optimizer_class(params, **defaults)
         self.defaults = self.optim.defaults
@@ -232,8 +232,9 @@ class ZeroRedundancyOptimizer(Optimizer):
             return self.optim.state_dict()
         if self._whole is None:
             raise ArgumentError(
-                f"{self._name}.state_dict: rank {self._rank} has a part of the state; "
-                f"let all ranks call consolidate_state_dict(to={self._rank}) first."
+                f"{self._name}.state_dict: rank {self._rank} has only a part of the "
+                f"state; call consolidate_state_dict(to={self._rank}) on all ranks "
+                "first."
             )
         return self._whole
 

@@ -236,8 +236,9 @@ class AveragedModel(Module):
             theirs = [t.to(self._place) for t in theirs]
         if [p.shape for p in ours] != [p.shape for p in theirs]:
             raise ModuleError(
-                "AveragedModel.update_parameters: the model's parameters have other "
-                "shapes than those that are averaged; give the same model."
+                "AveragedModel.update_parameters: the shapes of the model's "
+                "parameters differ from those of the averaged parameters; give the "
+                "same model."
             )
         with no_grad():
             if decided(lambda: int(self.n_averaged._array) == 0):
@@ -294,8 +295,8 @@ def update_bn(loader: Iterable[Any], model: Any, device: Any = None) -> None:
     place = None if device is None else present(device)
     if not hasattr(loader, "__iter__"):
         raise DTypeError(
-            f"update_bn: `loader` is a {type(loader).__name__}; it must give batches, "
-            f"as a DataLoader or a list does."
+            f"update_bn: `loader` is a {type(loader).__name__}; it must yield batches, "
+            "as a DataLoader or a list does."
         )
     norms = [m for m in model.modules() if isinstance(m, _BatchNorm)]
     if not norms:
@@ -304,8 +305,9 @@ def update_bn(loader: Iterable[Any], model: Any, device: Any = None) -> None:
     first = list(islice(batches, 1))
     if not first:
         raise ArgumentError(
-            "update_bn: `loader` gives no batch, of which statistics could be taken. A "
-            "generator gives its batches only once: make it again, or give a list."
+            "update_bn: `loader` yields no batch, so there is nothing to compute "
+            "statistics from. A generator yields its batches only once: make it "
+            "again, or give a list."
         )
     _run_with_plain_means(chain(first, batches), model, norms, place)
 
@@ -335,7 +337,7 @@ def _first(batch: Any) -> Tensor:
     if not isinstance(first, Tensor):
         raise DTypeError(
             f"update_bn: a batch of `loader` is {_checks.short(batch)}; it must be a "
-            f"tensor, or a list that begins with one."
+            "tensor, or a list that begins with a tensor."
         )
     return first
 

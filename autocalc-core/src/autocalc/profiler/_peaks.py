@@ -267,7 +267,7 @@ def _peaks_of(content: dict[str, Any]) -> Peaks:
     flops = {str(k): _rate(v) for k, v in content["flops"].items()}
     moved = tuple((_rate(size), _rate(rate)) for size, rate in content["bandwidth"])
     if "float32" not in flops or not moved:
-        raise ValueError("there is no rate of float32, or of memory")
+        raise ValueError("the rates of float32 or of the memory are missing")
     packages = dict(content["packages"])
     return Peaks(str(content["cpu"]), int(content["threads"]), flops, moved, packages)
 
@@ -275,7 +275,7 @@ def _peaks_of(content: dict[str, Any]) -> Peaks:
 def _rate(given: Any) -> float:
     value = float(given)
     if not 0 < value < inf:
-        raise ValueError(f"{given} is no rate")
+        raise ValueError(f"{given} is not a rate")
     return value
 
 

@@ -122,14 +122,14 @@ class profile:
 
     def __enter__(self) -> profile:
         if _running:
-            raise ConfigError("profile: another profile runs; end it first.")
+            raise ConfigError("profile: another profile is running; end it first.")
         if recorder() is not None:
             raise ConfigError(
-                "profile: ac.compile records; profile the calls of the compiled "
-                "function from outside."
+                "profile: ac.compile is recording this function; put the profile "
+                "around the calls of the compiled function."
             )
         if self._account is not None:
-            raise ConfigError("profile: this profile is over; make another one.")
+            raise ConfigError("profile: this profile has ended; make a new one.")
         base = current().selection
         last = None if self._wanted is None else self._wanted + self._warmup
         recording = self._recording = Recording(base, self._max_events, last)
@@ -182,7 +182,10 @@ class profile:
             If the profile is not running.
         """
         if self not in _running or self._recording is None:
-            message = "profile.step: the profile does not run; call it in its block."
+            message = (
+                "profile.step: the profile is not running; call it inside of the "
+                "`with` block."
+            )
             raise ConfigError(message)
         self._recording.step(asked=True)
 
@@ -192,7 +195,9 @@ class profile:
     def _ended(self) -> Account:
         """The account of the recording."""
         if self._account is None:
-            message = "profile: there are no results before the end of its block."
+            message = (
+                "profile: there are no results before the end of the `with` block."
+            )
             raise ConfigError(message)
         return self._account
 

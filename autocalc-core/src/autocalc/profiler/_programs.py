@@ -69,7 +69,7 @@ class TimedExecutor:
     def run(self) -> None:
         """Run the program once."""
         if self._running:
-            raise CompileError("compile: this program is at work already.")
+            raise CompileError("compile: this program is already running.")
         append, clock = self._recording.events.append, self._recording.clocks.of()
         now = clock.now
         self._running = True

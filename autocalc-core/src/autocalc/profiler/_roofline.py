@@ -217,7 +217,7 @@ def write_picture(rows: list[Row], peaks: Peaks | None, path: Path) -> None:
     kinds = FigureCanvasAgg.get_supported_filetypes()
     if path.suffix[1:].lower() not in kinds:
         raise PluginError(
-            f"roofline: {path} ends with {path.suffix!r}; it can be "
+            f"roofline: {path} ends with {path.suffix!r}; it must end with "
             f"{', '.join(sorted(kinds))}."
         )
     figure = Figure(figsize=(9, 5.2), layout="constrained")

@@ -53,7 +53,7 @@ def assert_close(
     >>> ac.testing.assert_close(ac.ones(2) / 3 * 3, ac.ones(2))
     """
     if (rtol is None) != (atol is None):
-        raise ValueError("assert_close: give both `rtol` and `atol`, or none of them.")
+        raise ValueError("assert_close: give both `rtol` and `atol`, or neither.")
     tolerance = None if rtol is None or atol is None else (rtol, atol)
     for where, a, b in _pairs(actual, expected, ""):
         problem = _difference(a, b, tolerance, equal_nan, check_dtype)

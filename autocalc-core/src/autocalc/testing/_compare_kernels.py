@@ -142,8 +142,8 @@ def _choice(samples: Any) -> Callable[[KernelSpec, DType], list[Sample]]:
             s for s in spec.samples(Make(dtype)) if s.label in samples
         ]
     raise ArgumentError(
-        f"compare_kernels: `samples` is {samples!r}; give how many, a list of labels, "
-        f"or None for all."
+        f"compare_kernels: `samples` is {samples!r}; give the number of samples, a "
+        "list of labels, or None for all."
     )
 
 

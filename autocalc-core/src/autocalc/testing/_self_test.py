@@ -179,7 +179,7 @@ def _problem(call: SampleCall) -> str:
     try:
         prepared.memory.check()
     except AssertionError as stray:
-        raise Fault(f"wrote where it must not in {call.label}: {stray}") from None
+        raise Fault(f"wrote outside of its outputs in {call.label}: {stray}") from None
     if raised:
         return raised
     try:

@@ -164,10 +164,10 @@ class _Safely(pickle.Unpickler):
         if path in _ALWAYS:
             return super().find_class(module, name)
         raise CheckpointError(
-            f"load: the file holds {path}, and to make one may run code. If you trust "
-            f"where the file is from, name the class: "
+            f"load: the file contains {path}, whose creation may run code. If you "
+            "trust the source of the file, allow the class with "
             f"torch.serialization.add_safe_globals([{name}]), or give "
-            f"weights_only=False."
+            "weights_only=False."
         )
 
 

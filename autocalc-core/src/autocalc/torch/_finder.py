@@ -83,7 +83,7 @@ def install() -> None:
     there = sys.modules.get("torch")
     if there is not None and not str(there.__file__).startswith(str(FOLDER)):
         raise AutocalcError(
-            f"autocalc.torch.install: PyTorch is imported already, from "
+            "autocalc.torch.install: PyTorch has already been imported, from "
             f"{there.__file__}. Call install() before the first `import torch`."
         )
     sys.meta_path.insert(0, cast("Any", _finder))

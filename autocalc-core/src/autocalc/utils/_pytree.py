@@ -123,7 +123,7 @@ def register_pytree_node(
     20
     """
     if cls in SUPPORTED_NODES:
-        message = f"register_pytree_node: {cls.__name__} is registered already."
+        message = f"register_pytree_node: {cls.__name__} is already registered."
         raise ArgumentError(message)
     SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn)
 
@@ -262,7 +262,7 @@ def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
     values = sequence("tree_unflatten", "leaves", leaves)
     if len(values) != treespec.num_leaves:
         raise ArgumentError(
-            f"tree_unflatten: there are {len(values)} leaves; the structure has "
+            f"tree_unflatten: {len(values)} leaves were given, but the structure has "
             f"{treespec.num_leaves}."
         )
     return _built(treespec, iter(values))
@@ -372,7 +372,8 @@ def tree_map(
         values, other = tree_flatten(rest, is_leaf)
         if other != spec:
             raise ArgumentError(
-                f"tree_map: {short(rest)} has another structure than {short(tree)}."
+                f"tree_map: {short(rest)} does not have the same structure as "
+                f"{short(tree)}."
             )
         columns.append(values)
     return tree_unflatten([func(*row) for row in zip(*columns, strict=True)], spec)

@@ -18,7 +18,7 @@ def hang():
 
 
 def crash():
-    """Read what is not there."""
+    """Read what does not exist."""
     ctypes.string_at(0)
 
 

@@ -213,7 +213,7 @@ def library_of(place: str, asked: str = "") -> DeviceLibrary:
     if refused:
         why = f"Refused: {'; '.join(refused)}."
     raise DeviceError(
-        f"device: {(asked or place)!r} is not available; there is "
+        f"device: {(asked or place)!r} is not available; available are: "
         f"{', '.join(map(repr, places()))}. {why}"
     )
 
@@ -302,7 +302,7 @@ def place_of(where: str, *operands: Any) -> DeviceDType | None:
     if len(names) > 1:
         raise ArgumentError(
             f"{where}: the operands are on {' and '.join(sorted(names))}; they must be "
-            f"on one device. Move them with .to(...)."
+            "on the same device. Move them with .to(...)."
         )
     first: DeviceDType = there[0]
     return first

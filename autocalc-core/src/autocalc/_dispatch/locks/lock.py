@@ -254,7 +254,7 @@ def read(path: Path) -> Lock:
         message = f"use_lock: {path} cannot be read: {reason}. {_HOW_TO_MAKE}"
         raise ConfigError(message) from error
     if text is None:
-        message = f"use_lock: the checkpoint {path} carries no lock. {_HOW_TO_MAKE}"
+        message = f"use_lock: the checkpoint {path} contains no lock. {_HOW_TO_MAKE}"
         raise ConfigError(message)
     return _parsed(path, text)
 
@@ -281,11 +281,14 @@ def _parsed(path: Path, text: str) -> Lock:
             return _lock_of(content)
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError,
             ValueError) as error:  # fmt: skip
-        message = f"use_lock: {path} holds no lock ({error!r}). {_HOW_TO_MAKE}"
+        message = (
+            f"use_lock: {path} does not contain a lock ({error!r}). {_HOW_TO_MAKE}"
+        )
         raise ConfigError(message) from error
     raise ConfigError(
-        f"use_lock: {path} is of format {form}; this AutoCalc reads format {FORMAT}. "
-        f"Use the AutoCalc that wrote it, or make a new lock."
+        f"use_lock: {path} has format {form}, but this version of AutoCalc reads "
+        f"format {FORMAT}. Use the version of AutoCalc that wrote it, or make a new "
+        "lock."
     )
 
 
@@ -393,8 +396,8 @@ class use_lock(Ordered):
         if found:
             name = "the lock" if isinstance(what, Lock) else f"{what}"
             raise ConfigError(
-                f"use_lock: {name} does not hold here: {'; '.join(found)}. Install "
-                f"what it names, or make a new lock."
+                f"use_lock: {name} cannot be used on this machine: {'; '.join(found)}. "
+                "Install the versions that it names, or make a new lock."
             )
         self.lock = source
         super().__init__(source.choices, source.only, _Names(source))

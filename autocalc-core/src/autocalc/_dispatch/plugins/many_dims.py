@@ -71,8 +71,8 @@ def _note(spec: KernelSpec, name: str, operands: Sequence[Any]) -> None:
     fallbacks.note(DispatchKey(spec.name, dtypes), [reason], settings().lists_falls)
     if not settings().lists_falls:
         raise KernelError(
-            f"{spec.name}: AUTOCALC_STRICT is set and only the reference takes this "
-            f"call. Refused by {reason}."
+            f"{spec.name}: AUTOCALC_STRICT is set, but only the reference kernels "
+            f"accept this call. Refused by {reason}."
         )
 
 

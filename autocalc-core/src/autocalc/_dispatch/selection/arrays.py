@@ -530,13 +530,14 @@ def _number(value: Any, dtype: Any) -> Array:
     except (OverflowError, ValueError):
         if isinstance(value, float):
             raise ArgumentError(
-                f"the number {value} cannot be one of {dtype}, which holds integers "
-                f"alone. Use a float dtype, or replace what is not finite."
+                f"the number {value} cannot be stored as {dtype}, which holds only "
+                "integers. Use a floating-point dtype, or replace the numbers that "
+                "are not finite."
             ) from None
         limits = np.iinfo(dtype)
         raise ArgumentError(
             f"the number {value} does not fit into {dtype}, which holds {limits.min} "
-            f"to {limits.max}. Convert the tensor first, as with .long()."
+            f"to {limits.max}. Convert the tensor first, for example with .long()."
         ) from None
 
 

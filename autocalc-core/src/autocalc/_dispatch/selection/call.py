@@ -297,7 +297,7 @@ class KernelCall:
             return given + defaults[len(defaults) - missing :]
         names = [attribute.name for attribute in self.spec.attributes]
         raise ArgumentError(
-            f"{self.spec.name}: got {len(given)} attributes, needs "
+            f"{self.spec.name}: got {len(given)} attributes, but needs "
             f"{self._n_attributes}: {', '.join(names[: self._n_attributes])}."
         )
 

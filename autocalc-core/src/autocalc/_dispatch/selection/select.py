@@ -351,8 +351,9 @@ class Selection:
         """
         if self.recorder is not None and key.device != "cpu":
             raise CompileError(
-                f"compile: {spec.name} has operands on {key.device}; programs are "
-                f"compiled for the CPU. Call the function as it is there."
+                f"compile: {spec.name} has operands on {key.device}, but programs are "
+                "compiled for the CPU only. Call the function without ac.compile "
+                "there."
             )
         choice = self._choice(spec, key)
         if choice.entry is WIDE:  # the call in float32 is decided, and noted, by itself
@@ -426,8 +427,9 @@ class Selection:
         offer = gone if named is None else self._offer(named, spec, key)
         if isinstance(offer, str):
             raise KernelError(
-                f"{spec.name}: the lock in force says that {name} runs this call, and "
-                f"it refuses: {offer}. Run without the lock, or make a new one."
+                f"{spec.name}: the active lock says that {name} runs this call, but "
+                f"this set refuses it: {offer}. Run without the lock, or make a new "
+                "one."
             )
         return Choice(name, offer[1], [])
 
@@ -556,8 +558,8 @@ def _fallen(spec: KernelSpec, choice: Choice, earlier: Sequence[fallbacks.Fall])
     before = "".join(f"\n  {fall}" for fall in earlier)
     before = f" Refused before were:{before}" if before else ""
     return (
-        f"{spec.name}: AUTOCALC_STRICT is set and only the reference takes this call. "
-        f"Refused by {'; '.join(choice.refusals)}.{before}"
+        f"{spec.name}: AUTOCALC_STRICT is set, but only the reference kernels accept "
+        f"this call. Refused by {'; '.join(choice.refusals)}.{before}"
     )
 
 

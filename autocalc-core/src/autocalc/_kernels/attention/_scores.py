@@ -210,8 +210,8 @@ def check(
     expect_shape(name, "v", v, (batch, keys, groups, v.shape[3]))
     if heads != groups and (groups == 0 or heads % groups):
         raise ShapeError(
-            f"{name}: {heads} heads of queries, {groups} of keys and values; each of "
-            f"these must serve as many of those."
+            f"{name}: there are {heads} heads of queries, and {groups} heads of keys "
+            "and values; the first number must be a multiple of the second."
         )
     if mask is not None:
         one_of(name, "mask", mask, (BOOL, q.dtype))
@@ -221,8 +221,8 @@ def check(
         )
         if not fits:
             raise ShapeError(
-                f"{name}: `mask` has shape {mask.shape}; each of its four dimensions "
-                f"must be 1 or that of the scores, {scores}."
+                f"{name}: `mask` has shape {mask.shape}; each of its four sizes must "
+                f"be 1 or that of the scores, {scores}."
             )
     if p and seed is None:
         raise ShapeError(f"{name}: dropout of {p} needs `seed` and `offset`.")

@@ -39,8 +39,8 @@ def _(x: Meta, cos: Meta, sin: Meta, inverse: bool) -> Meta:
     places, features = x.shape[1], x.shape[3]
     if features % 2:
         raise ShapeError(
-            f"rotary: `x` has shape {x.shape}; its {features} features are turned in "
-            f"pairs, so their number must be even."
+            f"rotary: `x` has shape {x.shape}; its {features} features are rotated in "
+            "pairs, so their number must be even."
         )
     for word, meta in (("cos", cos), ("sin", sin)):
         expect_shape("rotary", word, meta, (places, features // 2))

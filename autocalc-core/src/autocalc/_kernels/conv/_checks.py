@@ -49,8 +49,8 @@ def check_groups(where: str, groups: Any, channels: int) -> None:
         raise ArgumentError(message)
     if channels % groups:
         raise ShapeError(
-            f"{where}: {channels} channels of `weight` do not fall into groups="
-            f"{groups}; it must divide them."
+            f"{where}: {channels} channels of `weight` are not a multiple of "
+            f"groups={groups}."
         )
 
 
@@ -81,6 +81,6 @@ def _check_channels(
 def _check_bias(where: str, bias: Shape | None, channels: int) -> None:
     if bias is not None and bias != (channels,):
         raise ShapeError(
-            f"{where}: `bias` has shape {bias}; it must be ({channels},), a number for "
-            f"each channel of the output."
+            f"{where}: `bias` has shape {bias}; it must be ({channels},), with one "
+            "number for each output channel."
         )

@@ -123,8 +123,9 @@ def _(
     windows.check(name, len(sizes))
     if x.shape[1] % windows.taps:
         raise ShapeError(
-            f"{name}: `x` has shape {x.shape}; its {x.shape[1]} rows must be channels "
-            f"times {windows.taps}, the elements of a window of {kernel}."
+            f"{name}: `x` has shape {x.shape}; the number of its rows, {x.shape[1]}, "
+            f"must be a multiple of {windows.taps}, the number of elements in a window "
+            f"of {kernel}."
         )
     count = math.prod(windows.counts(name, sizes))
     expect_shape(name, "x", x, (*x.shape[:2], count))

@@ -29,8 +29,8 @@ positions = standalone(
 def _(index: Sequence[Meta], sizes: tuple[int, ...]) -> Meta:
     if not index or len(index) != len(sizes):
         raise ArgumentError(
-            f"positions: {len(index)} indices for the sizes {sizes}; there must be one "
-            f"for each, and one at least."
+            f"positions: {len(index)} indices were given for the sizes {sizes}; there "
+            "must be one for each size, and at least one."
         )
     for i, meta in enumerate(index):
         one_of("positions", f"index[{i}]", meta, (INT64,))

@@ -35,7 +35,8 @@ def matrices(where: str, a: Meta) -> DType:
     if len(a.shape) < 2:
         raise ShapeError(
             f"{where}: `a` has shape {a.shape}; it must have at least 2 dimensions, "
-            f"[..., rows, columns]. Reshape a vector to one row or column."
+            "[..., rows, columns]. Reshape a vector to a matrix with one row or "
+            "column."
         )
     return dtype
 
@@ -45,8 +46,9 @@ def squares(where: str, a: Meta) -> DType:
     dtype = matrices(where, a)
     if a.shape[-1] != a.shape[-2]:
         raise ShapeError(
-            f"{where}: `a` has shape {a.shape}; its dimensions must be batches of "
-            f"square matrices, not of matrices {a.shape[-2]} by {a.shape[-1]}."
+            f"{where}: `a` has shape {a.shape}; it must hold square matrices, or "
+            f"batches of square matrices, not matrices of {a.shape[-2]} by "
+            f"{a.shape[-1]}."
         )
     return dtype
 

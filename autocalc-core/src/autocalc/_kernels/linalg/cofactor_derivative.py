@@ -40,8 +40,8 @@ def _(a: Meta, d: Meta) -> Meta:
     dtype = same_dtype("cofactor_derivative", a, d)
     if d.shape[1:] != a.shape or not d.shape[0]:
         raise ShapeError(
-            f"cofactor_derivative: `a` has shape {a.shape} and `d` {d.shape}; it must "
-            f"be one or more directions of the shape of `a`."
+            f"cofactor_derivative: `a` has shape {a.shape} and `d` {d.shape}; `d` must "
+            "be one or more directions with the shape of `a`."
         )
     return Meta(a.shape, dtype)
 

@@ -45,8 +45,8 @@ def _(a: Meta, atol: Meta, rtol: Meta, hermitian: bool) -> Meta:
     batch, (m, n) = a.shape[:-2], a.shape[-2:]
     if broadcast_shapes("pinv", batch, atol.shape, rtol.shape) != batch:
         raise ShapeError(
-            f"pinv: `atol` has shape {atol.shape} and `rtol` {rtol.shape}; they must "
-            f"broadcast to {batch}, a number for each matrix."
+            f"pinv: `atol` has shape {atol.shape} and `rtol` has shape {rtol.shape}; "
+            f"they must broadcast to {batch}, with one number for each matrix."
         )
     return Meta((*batch, n, m), dtype)
 

@@ -26,7 +26,9 @@ OF_HALVES = {
 def expect_a_last_axis(where: str, x: Meta) -> None:
     """Raise unless there is a last axis to normalise over."""
     if not x.shape:
-        message = f"{where}: `x` has no dimensions; it is normalised over the last one."
+        message = (
+            f"{where}: `x` has no dimensions, but it is normalised over the last one."
+        )
         raise ShapeError(message)
 
 

@@ -101,7 +101,7 @@ def check_group(
         if len(metas) != len(params):
             raise ShapeError(
                 f"{name}: `{word}` has {len(metas)} arrays for {len(params)} "
-                f"parameters. Give one for each."
+                "parameters. Give one array for each parameter."
             )
         for i, (meta, param) in enumerate(zip(metas, params, strict=True)):
             expect_shape(name, f"{word}[{i}]", meta, param.shape)

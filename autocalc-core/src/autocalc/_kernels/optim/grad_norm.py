@@ -36,8 +36,8 @@ Metas = tuple[Meta, ...]
 def _(grads: Metas) -> Meta:
     if not grads:
         raise ShapeError(
-            "grad_norm: `grads` is an empty list, which does not say the result's "
-            "dtype. Give at least one array."
+            "grad_norm: `grads` is an empty list, so the dtype of the result is "
+            "unknown. Give at least one array."
         )
     return Meta((), float_dtype("grad_norm", *grads))
 

@@ -49,8 +49,8 @@ rmsprop = composite(
 def _expect_empty(word: str, metas: Metas, option: str, value: float) -> None:
     if metas and not value:
         raise ShapeError(
-            f"rmsprop: `{word}` has {len(metas)} arrays and `{option}` is {value}, "
-            f"which needs none. Give an empty list."
+            f"rmsprop: `{word}` has {len(metas)} arrays, but `{option}` is {value}, "
+            "which needs no arrays. Give an empty list."
         )
 
 

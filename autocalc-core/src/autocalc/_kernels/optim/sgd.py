@@ -47,8 +47,8 @@ def _(
 ) -> tuple[Metas, Metas]:
     if buffers and not momentum:
         raise ShapeError(
-            f"sgd: `buffers` has {len(buffers)} arrays and `momentum` is 0, which "
-            f"needs none. Give an empty list."
+            f"sgd: `buffers` has {len(buffers)} arrays, but `momentum` is 0, which "
+            "needs no buffers. Give an empty list."
         )
     lists = {"grads": grads, "buffers": buffers} if momentum else {"grads": grads}
     check_group("sgd", params, lr, step, **lists)

@@ -111,8 +111,9 @@ def rule(where: str, name: str, x: Meta, sizes: Ints, given: Shape) -> Meta:
     expect_planes(where, name, x, len(sizes))
     if min(sizes) < 1 or min(given) < 1:
         raise ShapeError(
-            f"{where}: planes of {given} to {sizes}; neither may be empty: a mean or "
-            f"a maximum of nothing is undefined."
+            f"{where}: the input size is {given} and the output size is {sizes}; "
+            "neither may be empty, because the mean or maximum of no elements is "
+            "undefined."
         )
     return Meta((*x.shape[:2], *sizes), dtype)
 
@@ -122,8 +123,8 @@ def checked_windows(where: str, windows: Windows) -> Windows:
     halves = tuple(span // 2 for span in windows.spans)
     if any(p > half for p, half in zip(windows.padding, halves, strict=True)):
         raise ShapeError(
-            f"{where}: `padding` is {windows.padding}; it can be at most {halves}, "
-            f"half a window of {windows.spans}."
+            f"{where}: `padding` is {windows.padding}; it must be at most {halves}, "
+            f"half of the window size {windows.spans}."
         )
     return windows
 

@@ -30,7 +30,7 @@ def _(a: Meta, axis: int, k: int, descending: bool) -> Meta:
     check_axis("argtopk", axis, a)
     if not 0 <= k <= a.shape[axis]:
         raise ArgumentError(
-            f"argtopk: `k` is {k}; along dimension {axis} `a` of shape {a.shape} has "
+            f"argtopk: `k` is {k}; dimension {axis} of `a` of shape {a.shape} has only "
             f"{a.shape[axis]} elements."
         )
     return Meta(replace(a.shape, axis, k), INT64)

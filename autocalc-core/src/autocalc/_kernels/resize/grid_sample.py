@@ -36,14 +36,14 @@ def _sampled(where: str, x: Meta, grid: Meta, mode: str) -> tuple[Meta, Meta, Me
     fits = dims in (2, 3) and len(grid.shape) == dims + 2
     if not fits or grid.shape[0] != x.shape[0] or grid.shape[-1] != dims:
         raise ShapeError(
-            f"{where}: `x` has shape {x.shape}, `grid` {grid.shape}; they must be [N, "
-            f"C, H, W] and [N, H_out, W_out, 2], or [N, C, D, H, W] and [N, D_out, "
-            f"H_out, W_out, 3]."
+            f"{where}: `x` has shape {x.shape} and `grid` has shape {grid.shape}; they "
+            "must be [N, C, H, W] and [N, H_out, W_out, 2], or [N, C, D, H, W] and "
+            "[N, D_out, H_out, W_out, 3]."
         )
     if min(x.shape[2:]) < 1:
         raise ShapeError(f"{where}: `x` has shape {x.shape}; its images are empty.")
     if mode == "bicubic" and dims == 3:
-        raise ArgumentError(f"{where}: mode 'bicubic' takes images, not volumes.")
+        raise ArgumentError(f"{where}: mode 'bicubic' supports images, not volumes.")
     return Meta((*x.shape[:2], *grid.shape[1:-1]), dtype), x, grid
 
 

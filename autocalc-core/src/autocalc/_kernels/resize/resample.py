@@ -44,8 +44,8 @@ def _resized(where: str, a: Meta, axis: int, size: int, scale: float) -> Meta:
     check_axis(where, axis, a)
     if size < 1 or a.shape[axis] < 1:
         raise ShapeError(
-            f"{where}: axis {axis} of shape {a.shape} to the size {size}; both must "
-            f"have one element or more."
+            f"{where}: axis {axis} of shape {a.shape} is resized to {size}; both sizes "
+            "must be 1 or more."
         )
     if not 0 <= scale < 2.0**31:
         message = f"{where}: `scale` is {scale}; it must be 0 or more, and finite."

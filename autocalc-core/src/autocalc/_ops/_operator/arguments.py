@@ -65,7 +65,7 @@ def axis_of(where: str, dim: int, ndim: int) -> int:
     if not -limit <= dim < limit:
         raise DimensionError(
             f"{where}: `dim`={dim} is out of range for {ndim} dimensions; it must be "
-            f"in {-limit} to {limit - 1}."
+            f"between {-limit} and {limit - 1}."
         )
     return dim % limit
 
@@ -83,7 +83,8 @@ def full_shape(where: str, x: Tensor, shape: Sequence[int]) -> tuple[int, ...]:
     if holes > 1 or min_of(sizes) < -1 or not fits:
         raise ShapeError(
             f"{where}: a tensor of shape {x.shape} with {numel} elements cannot have "
-            f"the shape {sizes}; the sizes must multiply to {numel}, one may be -1."
+            f"the shape {sizes}; the product of the sizes must be {numel}, and one of "
+            "them may be -1."
         )
     return tuple(numel // known if n == -1 else n for n in sizes)
 
@@ -104,11 +105,13 @@ def sizes_given(where: str, sizes: tuple[Any, ...], named: Any = None) -> Any:
     """Return the sizes of ``x.view(2, 3)``, ``x.view((2, 3))`` or ``dims=(2, 3)``."""
     if named is not None:
         if sizes:
-            message = f"{where}: the sizes {short(sizes)} are given twice; give one."
+            message = (
+                f"{where}: the sizes {short(sizes)} are given twice; give them once."
+            )
             raise ArgumentError(message)
         return named
     if not sizes:
-        raise ArgumentError(f"{where}: there are no sizes; for none of them give ().")
+        raise ArgumentError(f"{where}: no sizes were given; give () for no sizes.")
     alone = len(sizes) == 1 and isinstance(sizes[0], (tuple, list))
     return sizes[0] if alone else sizes
 
@@ -117,7 +120,7 @@ def sizes_of(where: str, size: tuple[Any, ...]) -> tuple[int, ...]:
     """Return sizes given one by one or as one sequence; none is negative."""
     sizes = integers(where, "size", tuple(sizes_given(where, size)))
     if min_of(sizes) < 0:
-        raise ShapeError(f"{where}: {sizes} holds a negative number.")
+        raise ShapeError(f"{where}: {sizes} contains a negative number.")
     return sizes
 
 

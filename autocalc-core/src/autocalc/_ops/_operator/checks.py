@@ -44,7 +44,9 @@ def check_probability(where: str, p: Any) -> float:
         return p
     p = plain(p)
     if not isinstance(p, (int, float)) or not 0.0 <= p <= 1.0:
-        raise ArgumentError(f"{where}: `p` is {p!r}; a probability is from 0 to 1.")
+        raise ArgumentError(
+            f"{where}: `p` is {p!r}; it must be a probability between 0 and 1."
+        )
     return p
 
 
@@ -62,8 +64,8 @@ def refuse_booleans(where: str, *operands: Any) -> None:
     """Raise if an operand is boolean, a tensor or True or False itself."""
     if dtypes.bool_ in [dtype_of(where, one) for one in operands]:
         raise DTypeError(
-            f"{where}: takes numbers, not bool; convert a mask with .float() or "
-            f".long()."
+            f"{where}: needs numbers, not bool; convert a mask with .float() or "
+            ".long()."
         )
 
 
@@ -72,8 +74,8 @@ def check_float(where: str, *tensors: Any) -> None:
     for x in tensors:
         if check_tensor(where, x)._array.dtype.kind not in FLOAT_KINDS:
             raise DTypeError(
-                f"{where}: takes float32 or float64, not {x.dtype.name}: it is not "
-                f"implemented for that. Convert with .float()."
+                f"{where}: needs float32 or float64, not {x.dtype.name}: it is not "
+                "implemented for that dtype. Convert it with .float()."
             )
 
 

@@ -55,9 +55,9 @@ def dtype_of(where: str, x: Any) -> DType:
 
 def _of_pytorch(where: str, given: object) -> DTypeError:
     return DTypeError(
-        f"{where}: got a {type(given).__name__} of PyTorch, which needs a Tensor of "
-        f"AutoCalc: ac.from_dlpack(x.detach()) shares its memory, "
-        f"ac.tensor(x.detach().numpy()) copies it."
+        f"{where}: got a {type(given).__name__} of PyTorch instead of a Tensor of "
+        "AutoCalc. ac.from_dlpack(x.detach()) shares its memory, and "
+        "ac.tensor(x.detach().numpy()) copies it."
     )
 
 
@@ -164,7 +164,7 @@ def same_dtype(where: str, x: Any, y: Any) -> tuple[Tensor, Tensor]:
         if a.dtype is not b.dtype:
             raise DTypeError(
                 f"{where}: the tensors are {a.dtype.name} and {b.dtype.name}; they "
-                f"must be of one dtype. {_conversion(a, b)}"
+                f"must have the same dtype. {_conversion(a, b)}"
             )
     return a, b
 

@@ -108,8 +108,8 @@ def check_alike(where: str, given: Iterable[Any]) -> None:
     if len(kinds) > 1 and HALVES & kinds:
         names = " and ".join(sorted(dtypes.of(kind).name for kind in kinds))
         raise DTypeError(
-            f"{where}: the tensors are {names}; they must be of one dtype. Convert one "
-            f"of them with .to(...)."
+            f"{where}: the tensors are {names}; they must have the same dtype. Convert "
+            "one of them with .to(...)."
         )
 
 

@@ -17,7 +17,10 @@ def dim_or_axis(where: str, dim: Any, axis: Any, default: Any = None) -> Any:
     if axis is None:
         raise DTypeError(f"{where}: `dim` is missing; it must be an integer.")
     if dim is not default:
-        message = f"{where}: `dim`={dim} and `axis`={axis} say the same; give one."
+        message = (
+            f"{where}: `dim`={dim} and `axis`={axis} mean the same; give only one of "
+            "them."
+        )
         raise ArgumentError(message)
     return axis
 
@@ -26,7 +29,7 @@ def keepdim_or_keepdims(where: str, keepdim: Any, keepdims: Any) -> Any:
     """Return `keepdims`; an error if `keepdim` is given, too."""
     if keepdim is not False:
         raise ArgumentError(
-            f"{where}: `keepdim`={keepdim} and `keepdims`={keepdims} say the same; "
-            f"give one."
+            f"{where}: `keepdim`={keepdim} and `keepdims`={keepdims} mean the same; "
+            "give only one of them."
         )
     return check_flag(where, "keepdims", keepdims)

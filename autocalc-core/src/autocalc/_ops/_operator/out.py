@@ -41,7 +41,7 @@ def apply_out(where: str, result: T, out: Any) -> T:
     if not isinstance(out, (tuple, list)) or len(out) != len(parts):
         raise ArgumentError(
             f"{where}: `out` is {type(out).__name__}; it must be a tuple of "
-            f"{len(parts)} tensors, as the result is."
+            f"{len(parts)} tensors, like the result."
         )
     tensors = [copy_to_out(where, one, to) for one, to in zip(parts, out, strict=True)]
     kind: Any = type(parts)
@@ -99,14 +99,15 @@ def copy_to_out(where: str, result: Tensor, out: Tensor) -> Tensor:
     if current().grad and (out._edge or result._edge):
         raise GradError(
             f"{where}: functions with out=... arguments don't support automatic "
-            f"differentiation, but an operand or `out` requires a gradient. Use "
-            f"the value that is returned, or ac.no_grad()."
+            "differentiation, but an operand or `out` requires a gradient. Use the "
+            "returned value instead, or ac.no_grad()."
         )
     fits = out._array.shape == result._array.shape
     if not fits and base_of(out) is not out:
         raise ShapeError(
-            f"{where}: `out` has shape {out.shape}, the result {result.shape}; they "
-            f"must be equal, as `out` is a view, which takes no other shape."
+            f"{where}: `out` has shape {out.shape}, but the result has shape "
+            f"{result.shape}; they must be equal, because `out` is a view, which "
+            "cannot be resized."
         )
     if where in _OF_ONE_KIND and out.dtype not in _OF_ONE_KIND[where][0]:
         raise DTypeError(f"{where}{_OF_ONE_KIND[where][1]} {out.dtype.name}.")
@@ -127,9 +128,9 @@ def _resize(where: str, out: Tensor, shape: tuple[int, ...]) -> None:
     """Give `out` other memory, of the result's shape."""
     if out.numel():
         message = (
-            f"{where}: `out` with one or more elements was resized, since it had shape "
-            f"{out.shape} and the result has {shape}. Give one without elements, or of "
-            f"that shape."
+            f"{where}: `out` with one or more elements was resized, because it had "
+            f"shape {out.shape} and the result has shape {shape}. Give a tensor "
+            "without elements, or with the shape of the result."
         )
         warn(message, AutocalcWarning)
     out._array = arrays.empty(shape, out._array.dtype)

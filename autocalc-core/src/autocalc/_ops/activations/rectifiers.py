@@ -144,7 +144,8 @@ def hardtanh(
     max_val = float(number("hardtanh", "max_val", max_val))
     if min_val > max_val:
         raise ArgumentError(
-            f"hardtanh: `min_val`={min_val} is above `max_val`={max_val}; swap them."
+            f"hardtanh: `min_val`={min_val} is above `max_val`={max_val}; exchange "
+            "them."
         )
     return _limited("hardtanh", input, min_val, max_val, inplace)
 
@@ -166,8 +167,8 @@ def _check_integers(where: str, x: Tensor, low: float, high: float) -> None:
     wrong = not (low.is_integer() and high.is_integer())
     if wrong or (low < 0 and not x.dtype.is_signed):
         raise DTypeError(
-            f"{where}: {low} to {high} are no limits for a tensor of {x.dtype.name}; "
-            f"convert it with .float()."
+            f"{where}: {low} to {high} cannot be the limits for a tensor of "
+            f"{x.dtype.name}; convert it with .float()."
         )
 
 
@@ -323,7 +324,8 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     if slopes.ndim > 1 or slopes.size not in (1, channels):
         raise ShapeError(
             f"prelu: `weight` has shape {weight.shape} for an input of shape "
-            f"{input.shape}; give 1 slope, or {channels}, one for each channel."
+            f"{input.shape}; it must hold 1 slope, or {channels} slopes, one for each "
+            "channel."
         )
     if slopes.ndim == 1 and a.ndim != 1:
         ones = (1,) * (a.ndim - 2)
@@ -387,7 +389,9 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     check_float("celu", input)
     alpha = number("celu", "alpha", alpha)
     if alpha == 0:
-        message = "celu: `alpha` is 0, which the input is divided by; use another."
+        message = (
+            "celu: `alpha` is 0, but the input is divided by it; use another number."
+        )
         raise ArgumentError(message)
     return _writing.kernel_into(
         elu_op, input, (alpha, 1 / alpha, 1.0), inplace, "celu_"

@@ -347,7 +347,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     if size % 2:
         raise ShapeError(
             f"glu: dimension {axis} of an input of shape {input.shape} has size "
-            f"{size}; it must be even, to be halved."
+            f"{size}; it must be even, because it is split into halves."
         )
     before = (slice(None),) * axis
     first = slicing.slice_op(input, (*before, slice(0, size // 2)))

@@ -79,8 +79,8 @@ def _two_axes(where: str, dim1: int, dim2: int, ndim: int) -> tuple[int, int]:
     axes = axis_of(where, dim1, ndim), axis_of(where, dim2, ndim)
     if axes[0] == axes[1] or ndim < 2:
         raise DimensionError(
-            f"{where}: dimensions {dim1} and {dim2} of {ndim}; a diagonal needs two "
-            f"different ones."
+            f"{where}: the dimensions are {dim1} and {dim2} of {ndim}; a diagonal "
+            "needs two different dimensions."
         )
     return axes
 
@@ -282,7 +282,7 @@ def _triangle(where: str, input: Tensor, diagonal: int) -> Tensor:
     x = check_tensor(where, input)
     a = x._array
     if a.ndim < 2:
-        message = f"{where}: `input` has shape {x.shape}; it must be a matrix, or many."
+        message = f"{where}: `input` has shape {x.shape}; it must hold matrices."
         raise ShapeError(message)
     offset = as_int(where, "diagonal", diagonal)
     zero = make(constant(0, a.dtype), None)
@@ -378,7 +378,7 @@ def _triangle_indices(
 def _indices_of(where: str, row: Any, col: Any, offset: Any, lower: bool) -> Tensor:
     rows, columns = as_int(where, "row", row), as_int(where, "col", col)
     if min(rows, columns) < 0:
-        message = f"{where}: row={rows}, col={columns}; sizes are not negative."
+        message = f"{where}: row={rows}, col={columns}; sizes must not be negative."
         raise ArgumentError(message)
     first = as_int(where, "offset", offset) - (not lower)
     size = rows * columns

@@ -103,8 +103,8 @@ def listed(where: str, tensors: Any) -> Any:
     if not isinstance(tensors, (list, tuple)):
         raise DTypeError(
             f"{where}: argument 'tensors' must be tuple of Tensors, not "
-            f"{type(tensors).__name__}; a list is one, too. Write {where}([a, b]), "
-            f"with brackets."
+            f"{type(tensors).__name__}; a list is accepted, too. Write {where}([a, "
+            "b]), with brackets."
         )
     return tensors
 
@@ -233,8 +233,8 @@ def stack(
     if shapes.count(first) < len(shapes):
         i, shape = next((i, n) for i, n in enumerate(shapes) if n != first)
         raise ShapeError(
-            f"stack: `tensors[{i}]` has shape {shape}, `tensors[0]` {first}; all must "
-            f"be equal."
+            f"stack: `tensors[{i}]` has shape {shape}, but `tensors[0]` has shape "
+            f"{first}; all shapes must be equal."
         )
     axis = dim
     if axis.__class__ is not int or not 0 <= axis <= len(first):
@@ -365,7 +365,10 @@ def block_diag(*tensors: Tensor) -> Tensor:
     many = [check_tensor("block_diag", x) for x in tensors]
     if any(x.ndim > 2 for x in many):
         found = ", ".join(str(x._array.shape) for x in many)
-        message = f"block_diag: shapes {found}; all must be matrices, vectors or less."
+        message = (
+            f"block_diag: the shapes are {found}; each tensor must be a matrix, a "
+            "vector or a 0-d tensor."
+        )
         raise ShapeError(message)
     parts = [view.reshape(x, (1, -1)) if x.ndim < 2 else x for x in many]
     if not parts:

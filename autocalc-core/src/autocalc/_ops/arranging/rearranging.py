@@ -68,8 +68,8 @@ def repeat(input: Tensor, *sizes: Any, repeats: Any = None) -> Tensor:
     shape = x._array.shape
     if len(times) < len(shape):
         raise ShapeError(
-            f"repeat: {len(times)} repeats {times} for a tensor of shape {x.shape}; "
-            f"there must be one for each dimension at least."
+            f"repeat: {len(times)} repeats {times} were given for a tensor of shape "
+            f"{x.shape}; there must be at least one for each dimension."
         )
     return _spread(x, *_repeated(shape, times))
 
@@ -195,11 +195,14 @@ def _repetitions(counts: Tensor, size: int | None) -> Tensor:
     ends = arrays.cumsum(a, 0)
     length = int(ends[-1]) if n else 0
     if n and int(arrays.min(a, (0,))) < 0:
-        message = f"repeat_interleave: `repeats` holds {int(arrays.min(a, (0,)))}."
+        message = (
+            f"repeat_interleave: `repeats` holds {int(arrays.min(a, (0,)))}; it must "
+            "hold numbers of 0 or more."
+        )
         raise ArgumentError(message)
     if size is not None and size != length:
         raise ArgumentError(
-            f"repeat_interleave: `output_size`={size}, but `repeats` adds up to "
+            f"repeat_interleave: `output_size`={size}, but the sum of `repeats` is "
             f"{length}."
         )
     # A step up wherever the next one begins; some begin after the last.
@@ -242,16 +245,22 @@ def roll(input: Tensor, shifts: Dims, dims: Dims = None) -> Tensor:
     axes = () if dims is None else integers("roll", "dims", dims)
     if not axes:
         if len(by) != 1:
-            raise ArgumentError(f"roll: `shifts`={by} without `dims`; give one number.")
+            raise ArgumentError(
+                f"roll: `shifts`={by} was given without `dims`; give one number, or "
+                "give `dims`."
+            )
         if x._array.ndim == 1:
             return _rolled(x, by[0], 0)
         flat = _rolled(view.reshape_op(x, (-1,)), by[0], 0)
         return view.detach_from_base(view.reshape_op(flat, x._array.shape))
     if len(axes) != len(by):
-        raise ArgumentError(f"roll: `shifts`={by} and `dims`={axes} must be as many.")
+        raise ArgumentError(
+            f"roll: `shifts`={by} and `dims`={axes} must have equally many numbers."
+        )
     if x.ndim == 0:
         raise DimensionError(
-            f"roll: `dims`={axes} for a tensor without dimensions; leave them out."
+            f"roll: `dims`={axes} was given for a tensor without dimensions; do not "
+            "give `dims`."
         )
     for shift, dim in zip(by, axes, strict=True):
         x = _rolled(x, shift, axis_of("roll", dim, x.ndim))
@@ -437,7 +446,10 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     lines = [x._array for x in many]
     if any(a.ndim > 1 or a.dtype is not lines[0].dtype for a in lines):
         given = ", ".join(f"{x.dtype.name} {x.shape}" for x in many)
-        message = f"meshgrid: got {given}; all must be vectors or numbers of one dtype."
+        message = (
+            f"meshgrid: got {given}; all must be vectors or 0-d tensors of the same "
+            "dtype."
+        )
         raise ShapeError(message)
     sizes = [a.size for a in lines]
     ranks = list(range(len(many)))
@@ -474,7 +486,7 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
     many = [check_tensor("cartesian_prod", x) for x in tensors]
     if not many or any(x.ndim != 1 for x in many):
         found = ", ".join(str(x._array.shape) for x in many) or "nothing"
-        raise ShapeError(f"cartesian_prod: got {found}; give vectors, one at least.")
+        raise ShapeError(f"cartesian_prod: got {found}; give at least one vector.")
     if len(many) == 1:
         return view.clone(many[0])
     grids = meshgrid(*many, indexing="ij")
@@ -508,8 +520,8 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     x = check_tensor("combinations", input)
     if x.ndim != 1 or as_int("combinations", "r", r) < 0:
         raise ShapeError(
-            f"combinations: shape {x.shape} and `r`={r}; it takes a vector and a "
-            f"number of 0 or more."
+            f"combinations: `input` has shape {x.shape} and `r` is {r}; they must be a "
+            "vector and a number of 0 or more."
         )
     if r == 0:
         return x.new_empty((0,))

@@ -30,8 +30,8 @@ def _written(where: str, whole: Tensor, seen: Tensor, src: Tensor) -> Tensor:
     """Return `whole`, a fresh copy, after `src` is written into its view `seen`."""
     if check_tensor(where, src).shape != seen.shape:
         raise ShapeError(
-            f"{where}: `src` has shape {src.shape}; it must have {seen.shape}, the "
-            f"shape of what it replaces."
+            f"{where}: `src` has shape {src.shape}; it must have shape {seen.shape}, "
+            "that of the part that it replaces."
         )
     copy_into(seen, src, where)
     return whole

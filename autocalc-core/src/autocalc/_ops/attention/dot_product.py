@@ -285,24 +285,26 @@ def _broadcast(
 def _check(q: Tensor, k: Tensor, v: Tensor, p: float, grouped: bool) -> None:
     if not _of_one_dtype(q, k, v):
         raise DTypeError(
-            f"{_NAME}: `query` has dtype {q.dtype.name}, `key` {k.dtype.name} and "
-            f"`value` {v.dtype.name}; all three need the same. Convert with .to(dtype)."
+            f"{_NAME}: `query` has dtype {q.dtype.name}, `key` has dtype "
+            f"{k.dtype.name} and `value` has dtype {v.dtype.name}; all three must be "
+            "the same. Convert them with .to(dtype)."
         )
     given = f"query {q.shape}, key {k.shape}, value {v.shape}"
     if not 0 <= number(_NAME, "dropout_p", p) <= 1:
-        raise ArgumentError(f"{_NAME}: `dropout_p` is {p}; it must be from 0 to 1.")
+        raise ArgumentError(f"{_NAME}: `dropout_p` is {p}; it must be between 0 and 1.")
     if not 2 <= q.ndim == k.ndim == v.ndim:
-        raise ShapeError(f"{_NAME}: got {given}; all need [..., length, features].")
+        raise ShapeError(f"{_NAME}: got {given}; all must be [..., length, features].")
     if q.ndim > 2 and q.shape[-3] != k.shape[-3] and not grouped:
         raise ShapeError(
-            f"{_NAME}: got {given}: {q.shape[-3]} heads of queries, {k.shape[-3]} of "
-            f"keys. Pass enable_gqa=True if one of keys serves several of queries."
+            f"{_NAME}: got {given}: {q.shape[-3]} heads of queries and {k.shape[-3]} "
+            "heads of keys. Pass enable_gqa=True if several heads of queries share "
+            "one head of keys."
         )
     fits = q.shape[:-3] == k.shape[:-3] == v.shape[:-3] and k.shape[:-1] == v.shape[:-1]
     if not fits or q.shape[-1] != k.shape[-1]:
         raise ShapeError(
-            f"{_NAME}: got {given}; needed are [..., S, D], [..., T, D], [..., T, E] "
-            f"of equal leading dimensions, or such that broadcast."
+            f"{_NAME}: got {given}; the shapes must be [..., S, D], [..., T, D] and "
+            "[..., T, E], with leading dimensions that are equal or broadcast."
         )
 
 

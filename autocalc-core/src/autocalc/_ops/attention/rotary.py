@@ -66,7 +66,7 @@ def rotary_embedding(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     for word, table in (("cos", cos), ("sin", sin)):
         if table.requires_grad:
             raise GradError(
-                f"{_NAME}: `{word}` requires a gradient, which it does not get. Pass "
-                f"{word}.detach(), or write the rotation out in products."
+                f"{_NAME}: `{word}` requires a gradient, which this function does not "
+                f"compute. Pass {word}.detach(), or compute the rotation with products."
             )
     return rotary_op(x, cos, sin, False)

@@ -314,8 +314,8 @@ def _paddings(
         raise ArgumentError(message)
     if any(step != 1 for step in stride):
         raise ArgumentError(
-            f"{where}: padding='same' with `stride`={stride}; it needs stride 1. Give "
-            f"the padding in numbers."
+            f"{where}: padding='same' was given with `stride`={stride}, but it needs "
+            "stride 1. Give the padding as numbers."
         )
     whole = [d * (n - 1) for n, d in zip(kernel, dilation, strict=True)]
     more = tuple(n % 2 for n in whole)

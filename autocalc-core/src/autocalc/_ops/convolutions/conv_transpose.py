@@ -205,8 +205,8 @@ def _conv_transpose(
     )
     if min(sizes) < 1:
         raise ShapeError(
-            f"{where}: the output would have the size {sizes}; give a larger input or "
-            f"less padding."
+            f"{where}: the output would have size {sizes}; give a larger input or less "
+            "padding."
         )
     if whole:
         out = integer_conv_transpose(x, weight, bias, sizes, steps, ends, gaps, groups)

@@ -75,12 +75,12 @@ def pad(
     if len(amounts) % 2 or len(amounts) > 2 * len(shape):
         raise ShapeError(
             f"pad: `pad` holds {len(amounts)} numbers for a tensor of shape {x.shape}; "
-            f"it takes two for each dimension, from the last one on."
+            "it must hold two numbers for each dimension, beginning with the last one."
         )
     if mode not in _MODES or (mode != "constant" and value is not None):
         raise NoFormulaError(
-            f"pad: `mode`={mode!r} with `value`={value}; a mode is one of "
-            f"{', '.join(_MODES)}, and only the first takes a value."
+            f"pad: `mode`={mode!r} with `value`={value}; `mode` must be one of "
+            f"{', '.join(_MODES)}, and only the first one uses `value`."
         )
     both = tuple(zip(amounts[::2], amounts[1::2], strict=True))[::-1]
     sizes = list(shape)
@@ -88,7 +88,7 @@ def pad(
         sizes[d] += before + after
     if min(sizes, default=0) < 0:
         raise ShapeError(
-            f"pad: padding {amounts} of shape {x.shape} would give "
+            f"pad: padding {amounts} of shape {x.shape} would give the shape "
             f"{tuple(sizes)}; no size can be negative."
         )
     if mode == "constant":
@@ -201,8 +201,8 @@ def bordered(where: str, x: Tensor, both: tuple[tuple[int, int], ...], mode: str
             continue
         if max(before, after) > limit(n):
             raise ShapeError(
-                f"{where}: padding {max(before, after)} of a dimension of {n} in mode "
-                f"{mode!r}; it can be at most {limit(n)}."
+                f"{where}: the padding is {max(before, after)} for a dimension of size "
+                f"{n} in mode {mode!r}; it can be at most {limit(n)}."
             )
         read = _kept_places if n + before + after <= _KEPT else _places_read
         places = make(read(n, before, after, mode), None)

@@ -65,8 +65,9 @@ def asarray(
     shares = shares and result is made
     if copy is False and not shares:
         raise ArgumentError(
-            f"asarray: a {type(obj).__name__} needs a copy here, which copy=False does "
-            f"not allow; leave `copy` out, or give the dtype and device that it has."
+            f"asarray: a {type(obj).__name__} must be copied here, but copy=False "
+            "forbids it; do not give `copy`, or give the dtype and device of the "
+            "object."
         )
     if copy and shares:
         result = view.clone(result)
@@ -97,9 +98,9 @@ def _of_buffer(obj: Any, dtype: DType | None) -> tuple[Tensor | None, bool]:
     kind = dtypes.get_default_dtype() if held is None else dtypes.of(held)
     if dtype is not None and held is not None and dtypes.as_dtype(dtype) is not kind:
         raise DTypeError(
-            f"asarray: the {type(obj).__name__} has elements of {kind.name}, and "
+            f"asarray: the {type(obj).__name__} has elements of {kind.name}, but "
             f"`dtype` is {dtypes.as_dtype(dtype).name}; use ac.tensor to convert them, "
-            f"or ac.frombuffer to read their bytes as others."
+            "or ac.frombuffer to read their bytes as another dtype."
         )
     shares = memory.c_contiguous and not memory.readonly
     source = memory if shares else bytearray(memory.tobytes())

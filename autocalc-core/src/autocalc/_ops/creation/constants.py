@@ -54,12 +54,15 @@ def _checked_shape(where: str, sizes: tuple[Any, ...], size: Any) -> tuple[int, 
     """Return a shape of any kind, empty ones too; raise where it is none."""
     if size is not None:
         if sizes:
-            message = f"{where}: the sizes {sizes!r} and `size`={size!r}; give one."
+            message = (
+                f"{where}: both the sizes {sizes!r} and `size`={size!r} are given; "
+                "give only one of them."
+            )
             raise ArgumentError(message)
         sizes = (size,)
     elif not sizes:
         raise ArgumentError(
-            f"{where}: there are no sizes; for a tensor without dimensions give ()."
+            f"{where}: no sizes were given; give () for a tensor without dimensions."
         )
     if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
         sizes = tuple(sizes[0])

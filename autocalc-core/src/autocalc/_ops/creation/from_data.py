@@ -56,13 +56,13 @@ def _no_numbers(found: Any) -> DTypeError:
     for one in found.reshape(-1).tolist():
         if not isinstance(one, (int, float)):
             return DTypeError(
-                f"tensor: makes no number of {short(one)}, of type "
-                f"{type(one).__name__}. Give numbers, lists of them, or an array of "
-                f"numbers, as array.astype('float32') makes of objects."
+                f"tensor: {short(one)}, of type {type(one).__name__}, is not a number. "
+                "Give numbers, lists of numbers, or an array of numbers; "
+                "array.astype('float32') converts an array of objects."
             )
     return DTypeError(
-        "tensor: an array of objects, or an integer of more than 64 bits; convert it "
-        "with np.asarray(values, dtype='float32')."
+        "tensor: got an array of objects, or an integer of more than 64 bits; convert "
+        "it with np.asarray(values, dtype='float32')."
     )
 
 
@@ -115,8 +115,8 @@ def _nested(data: Any) -> Any:
     except ValueError:
         check_ndim(_depth(data))
         raise ShapeError(
-            "tensor: the nested lists are ragged; all lists of one level must have one "
-            "length."
+            "tensor: the nested lists have different lengths; all lists of one level "
+            "must have the same length."
         ) from None
 
 
@@ -128,8 +128,9 @@ def _member(x: Any, number: bool) -> Any:
         return _plain(x)
     if number and x.numel() != 1:
         raise ShapeError(
-            f"tensor: a list has a tensor of shape {tuple(x.shape)}, where one number "
-            f"is needed; use ac.stack or ac.cat to join tensors."
+            f"tensor: a list contains a tensor of shape {tuple(x.shape)}, but only "
+            "tensors of one element count as numbers; use ac.stack or ac.cat to join "
+            "tensors."
         )
     array = host_array(x._array)
     array = array.astype(np.float32) if x.dtype is dtypes.bfloat16 else array
@@ -476,7 +477,7 @@ def from_dlpack(source: Any) -> Tensor:
     except (TypeError, AttributeError, BufferError, ValueError, RuntimeError) as error:
         raise ArgumentError(
             f"from_dlpack: {type(source).__name__} cannot be shared: {error}. It must "
-            f"live on the CPU and offer __dlpack__."
+            "be on the CPU and have the method __dlpack__."
         ) from error
     if not array.flags.writeable:
         return tensor(array)

@@ -137,14 +137,14 @@ def set_float32_matmul_precision(precision: str) -> None:
     known = next((name for name in PRECISIONS if name == precision), None)
     if known is None:
         raise ArgumentError(
-            f"set_float32_matmul_precision: {precision!r} is none of 'highest', "
-            f"'high' and 'medium'."
+            f"set_float32_matmul_precision: {precision!r} is not 'highest', 'high' or "
+            "'medium'."
         )
     if recorder() is not None and known != deciding_precision():
         raise CompileError(
-            "set_float32_matmul_precision: it is called while ac.compile records, and "
-            "a replay would not call it again. Call it outside of the compiled "
-            "function."
+            "set_float32_matmul_precision: it was called while ac.compile records a "
+            "function, and a replay would not call it again. Call it outside of the "
+            "compiled function."
         )
     choose_matmul_precision(known)
 

@@ -93,11 +93,14 @@ def arange(
         integers = all(isinstance(x, (int, np.integer)) for x in (first, last, by))
     if by == 0 or not (integers or all(map(math.isfinite, (first, last, by)))):
         raise ArgumentError(
-            f"arange: from {first} to {last} by {by}: the numbers must be finite, and "
-            f"`step` must move."
+            f"arange: from {first} to {last} with step {by}: the numbers must be "
+            "finite, and `step` must not be 0."
         )
     if (last - first) * by < 0:
-        raise ArgumentError(f"arange: from {first} by {by} there is no way to {last}.")
+        raise ArgumentError(
+            f"arange: `end` cannot be reached: from {first} with step {by}, the "
+            f"numbers move away from {last}."
+        )
     if dtype is None and out is None:
         kind = dtypes.int64 if integers else dtypes.get_default_dtype()
     else:

@@ -282,7 +282,10 @@ def _window(
         present(device)
     count, kind = count_of(where, length), float_or(dtype)
     if not kind.is_floating_point:
-        raise DTypeError(f"{where}: `dtype` is {kind.name}; a window holds floats.")
+        raise DTypeError(
+            f"{where}: `dtype` is {kind.name}; the dtype of a window must be a "
+            "floating-point dtype."
+        )
     values = np.ones(count)
     if count > 1:
         values = shape(np.arange(count) / (count - 1 + periodic))

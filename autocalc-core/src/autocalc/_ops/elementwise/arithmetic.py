@@ -92,8 +92,8 @@ def _no_booleans(x: Any, y: Any) -> None:
     """Raise if an operand of a difference is boolean."""
     if dtypes.bool_ in (dtype_of("sub", x), dtype_of("sub", y)):
         raise DTypeError(
-            "sub: an operand is boolean; write ~mask for what a mask leaves out, or "
-            "convert it with .long()."
+            "sub: an operand is boolean; write ~mask to invert a mask, or convert it "
+            "with .long()."
         )
 
 
@@ -571,8 +571,8 @@ floor_divide = binary(
 @floor_divide.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
     raise NoDerivativeError(
-        "floor_divide: has no derivative; div(x, y, rounding_mode='floor') has 0, or "
-        "detach() the operands."
+        "floor_divide: has no derivative; use div(x, y, rounding_mode='floor'), whose "
+        "derivative is 0, or detach() the operands."
     )
 
 

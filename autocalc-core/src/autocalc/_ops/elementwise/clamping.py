@@ -125,7 +125,9 @@ def _(k: Any, n: Any, g: Any) -> Any:
 def _clamped(where: str, input: Tensor, low: Any, high: Any) -> Tensor:
     """Return values held within two limits, of which one may be None."""
     if low is None and high is None:
-        raise ArgumentError(f"{where}: there is no limit; give a number or a tensor.")
+        raise ArgumentError(
+            f"{where}: no limit was given; give `min` or `max`, a number or a tensor."
+        )
     limits = _usual_limits(input, low, high)
     if limits is not None:
         return clamp_op(input, *limits)
@@ -165,7 +167,7 @@ def _check_limits(where: str, limits: list[Any]) -> None:
     tensors = [limit for limit in limits if isinstance(limit, Tensor)]
     if len(tensors) == 1 < len(limits) and tensors[0].ndim:
         raise DTypeError(
-            f"{where}: one limit is a number, the other a tensor of shape "
+            f"{where}: one limit is a number, and the other a tensor of shape "
             f"{tensors[0].shape}; both must be numbers, or both tensors."
         )
 

@@ -85,8 +85,8 @@ def view_as_real(input: Tensor) -> NoReturn:
 def _not_complex(where: str, input: Any) -> DTypeError:
     x = check_tensor(where, input)
     return DTypeError(
-        f"{where}: the tensor is {x.dtype.name}, and its numbers are real; it takes "
-        f"complex ones, which are not there. Ask is_complex() first."
+        f"{where}: the tensor is {x.dtype.name}, which is real, but complex numbers "
+        "are needed, and AutoCalc has none. Call is_complex() first."
     )
 
 

@@ -80,6 +80,6 @@ def _integers(where: str, input: Tensor, other: Tensor) -> tuple[Tensor, Tensor]
     if a.is_floating_point():
         raise DTypeError(
             f"{where}: got {input.dtype.name} and {other.dtype.name}; both must hold "
-            f"integers. Convert with .long()."
+            "integers. Convert it with .long()."
         )
     return a, b

@@ -92,6 +92,6 @@ def _column(name: str, tensors: Sequence[Any], value: Any) -> list[Any]:
     if len(value) != len(tensors):
         raise ArgumentError(
             f"{name}: there are {len(tensors)} tensors and {len(value)} values; each "
-            f"tensor needs one."
+            "tensor needs one value."
         )
     return list(value)

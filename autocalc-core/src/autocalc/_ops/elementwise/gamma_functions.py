@@ -85,7 +85,10 @@ def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """
     order = as_int("polygamma", "n", n)
     if order < 0:
-        message = f"polygamma: `n` is {order}; it counts derivatives, from 0 on."
+        message = (
+            f"polygamma: `n` is {order}; it is the number of derivatives and must be 0 "
+            "or more."
+        )
         raise ArgumentError(message)
     x = comparison.float_input("polygamma", input)
     return _polygamma(x, order)
@@ -136,7 +139,9 @@ def mvlgamma(input: Tensor, p: int, *, out: Tensor | None = None) -> Tensor:
     tensor([0.4516, 1.5502])
     """
     if as_int("mvlgamma", "p", p) < 1:
-        raise ArgumentError(f"mvlgamma: `p` is {p}; it is a dimension, from 1 on.")
+        raise ArgumentError(
+            f"mvlgamma: `p` is {p}; it is a dimension and must be 1 or more."
+        )
     x = comparison.float_input("mvlgamma", input)
     total = lgamma(x)
     for i in range(1, p):
@@ -151,8 +156,8 @@ def _incomplete(name: str, sign: float) -> Binary:
     def _(k: Any, n: Any, g: Any) -> Any:
         if n.needs(0):
             raise NoDerivativeError(
-                f"{name}: has no gradient in the first operand; detach() it, or take "
-                f"differences."
+                f"{name}: has no gradient with respect to the first operand; detach() "
+                "it, or use finite differences."
             )
         slope = _density(k, *n.saved)
         slope = slope if sign > 0 else k.neg(slope)
@@ -251,8 +256,8 @@ zeta = binary(
 def _(k: Any, n: Any, g: Any) -> Any:
     if n.needs(0):
         raise NoDerivativeError(
-            "zeta: has no gradient in the first operand; detach() it, or take "
-            "differences."
+            "zeta: has no gradient with respect to the first operand; detach() it, or "
+            "use finite differences."
         )
     s, q = n.saved
     slope = k.mul(k.neg(s), k.zeta(k.add(s, k.constant(1, s)), q))

@@ -162,9 +162,9 @@ def addcdiv(
     both = check_tensor("addcdiv", tensor1), check_tensor("addcdiv", tensor2)
     if not any(x.is_floating_point() for x in both):
         raise DTypeError(
-            f"Integer division with addcdiv is no longer supported: it would divide "
-            f"{tensor1.dtype.name} by {tensor2.dtype.name}. Convert one with .float(), "
-            f"or round as floor_divide does."
+            "Integer division with addcdiv is no longer supported: it would divide "
+            f"{tensor1.dtype.name} by {tensor2.dtype.name}. Convert one of them with "
+            ".float(), or use floor_divide."
         )
     quotient = div_op(tensor1, tensor2)
     if value != 1:

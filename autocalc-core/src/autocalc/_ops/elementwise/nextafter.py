@@ -76,7 +76,8 @@ def nextafter(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Ten
     x, y = comparison.float_tensors("nextafter", input, other)
     if x.itemsize < 4:
         raise DTypeError(
-            f"nextafter: takes float32 or float64, not {x.dtype.name}, which is "
-            f"computed in float32: the number next to it would be rounded away."
+            f"nextafter: needs float32 or float64, not {x.dtype.name}, which is "
+            "computed in float32, so that the neighbouring number would be lost by "
+            "rounding."
         )
     return _neighbours(x, y)

@@ -97,7 +97,10 @@ def embedding_bag(
     even = input.ndim == 2 and offsets is None and mode != "max"
     bags = None if even else _bags(input, offsets, include_last_offset)
     if scale_grad_by_freq and mode == "max":
-        message = f"{_NAME}: `scale_grad_by_freq` is for modes 'sum' and 'mean'."
+        message = (
+            f"{_NAME}: `scale_grad_by_freq` can only be used with the modes 'sum' and "
+            "'mean'."
+        )
         raise ArgumentError(message)
     if max_norm is not None:  # the table itself is written
         embedding._shorten(weight, numbers, max_norm, norm_type)
@@ -161,8 +164,8 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last: bool) -> _Bags:
     if input.ndim == 2:
         if offsets is not None:
             raise ArgumentError(
-                f"{_NAME}: `input` of shape {input.shape} has a bag in each row; "
-                f"`offsets` are for an input of one dimension."
+                f"{_NAME}: each row of `input` of shape {input.shape} is a bag; "
+                "`offsets` are only for an input of one dimension."
             )
         count, length = input.shape
         of = broadcasting.expand(
@@ -172,7 +175,8 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last: bool) -> _Bags:
         return _Bags(view.reshape(of, (-1,)), count, length)
     if offsets is None:
         raise ArgumentError(
-            f"{_NAME}: `input` of one dimension needs `offsets`, its bags' starts."
+            f"{_NAME}: an `input` of one dimension needs `offsets`, the indices at "
+            "which its bags start."
         )
     starts = _starts(input, offsets, 1 if include_last else min(input.shape[0], 1))
     if include_last:
@@ -192,7 +196,7 @@ def _starts(input: Tensor, offsets: Tensor, least: int) -> Tensor:
     if check_tensor(_NAME, offsets).ndim != 1 or offsets.is_floating_point():
         raise ArgumentError(
             f"{_NAME}: `offsets` has shape {offsets.shape} and dtype "
-            f"{offsets.dtype.name}; it must be one row of integers."
+            f"{offsets.dtype.name}; it must be a vector of integers."
         )
     starts = cast(offsets, dtypes.int64)
     count = input.shape[0]
@@ -209,7 +213,7 @@ def _check_starts(values: list[int], count: int, least: int) -> None:
     if len(values) < least or values[:1] not in ([], [0]) or not rises:
         raise ArgumentError(
             f"{_NAME}: `offsets` are {values[:8]}{' ...' if len(values) > 8 else ''}; "
-            f"they must begin with 0, never fall, and end at {count} or below."
+            f"they must begin with 0, must not decrease, and must be at most {count}."
         )
 
 
@@ -297,16 +301,19 @@ def _check(
     check_float(_NAME, weight)
     if x.ndim not in (1, 2) or check_tensor(_NAME, weight).ndim != 2:
         raise ShapeError(
-            f"{_NAME}: `input` has shape {x.shape} and `weight` {weight.shape}; they "
-            f"must be (B, L) or (N,), and (V, D)."
+            f"{_NAME}: `input` has shape {x.shape} and `weight` has shape "
+            f"{weight.shape}; `input` must be (B, L) or (N,), and `weight` (V, D)."
         )
     if per_sample_weights is None:
         return
     if mode != "sum":
-        message = f"{_NAME}: `per_sample_weights` are for mode 'sum', not {mode!r}."
+        message = (
+            f"{_NAME}: `per_sample_weights` can only be used with mode 'sum', not "
+            f"{mode!r}."
+        )
         raise NoFormulaError(message)
     if check_tensor(_NAME, per_sample_weights).shape != x.shape:
         raise ShapeError(
             f"{_NAME}: `per_sample_weights` has shape {per_sample_weights.shape}; it "
-            f"must be that of `input`, {x.shape}."
+            f"must have the shape of `input`, {x.shape}."
         )

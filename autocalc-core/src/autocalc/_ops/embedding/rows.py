@@ -158,7 +158,7 @@ def _shorten(weight: Tensor, numbers: Tensor, most: float, p: float) -> None:
 def refuse_sparse(where: str, sparse: Any) -> None:
     """Raise if a sparse gradient is requested."""
     if sparse:
-        message = f"{where}: `sparse`={sparse} is not available; leave it out."
+        message = f"{where}: `sparse`={sparse} is not supported; do not give it."
         raise ArgumentError(message)
 
 
@@ -170,7 +170,7 @@ def row_number(where: str, padding_idx: Any, rows: int) -> int | None:
     if not isinstance(padding_idx, int) or not -rows <= padding_idx < rows:
         raise ArgumentError(
             f"{where}: `padding_idx` is {padding_idx!r} for a table of {rows} rows; it "
-            f"must be in {-rows} to {rows - 1}."
+            f"must be between {-rows} and {rows - 1}."
         )
     return padding_idx % rows
 
@@ -212,8 +212,8 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     if count < 1:
         if count != -1 or x.numel() == 0:
             raise ArgumentError(
-                f"one_hot: `num_classes`={count} for {x.numel()} classes; give a "
-                f"number, 1 or more."
+                f"one_hot: `num_classes`={count} for {x.numel()} classes; it must be 1 "
+                "or more."
             )
         count = int(x.max()) + 1
     return _one_hot(x, count)

@@ -82,8 +82,8 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
     dims = len(sizes) - 2
     if dims not in (2, 3) or theta.shape != (sizes[0], dims, dims + 1):
         raise ShapeError(
-            f"{where}: `theta` has shape {theta.shape} for `size`={sizes}; for (N, C, "
-            f"H, W) it must be [N, 2, 3], for (N, C, D, H, W) [N, 3, 4]."
+            f"{where}: `theta` has shape {theta.shape} for `size`={sizes}; it must be "
+            "[N, 2, 3] for (N, C, H, W), and [N, 3, 4] for (N, C, D, H, W)."
         )
     if min(sizes) < 1:
         raise ShapeError(f"{where}: `size`={sizes}; no size may be below 1.")
@@ -174,18 +174,20 @@ def _check_shapes(where: str, input: Tensor, grid: Tensor, mode: str) -> None:
     fits = dims in (2, 3) and grid.ndim == input.ndim
     if not fits or grid.shape[0] != input.shape[0] or grid.shape[-1] != dims:
         raise ShapeError(
-            f"{where}: `input` has shape {input.shape}, `grid` {grid.shape}; they must "
-            f"be [N, C, H, W] and [N, H_out, W_out, 2], or [N, C, D, H, W] and [N, "
-            f"D_out, H_out, W_out, 3]."
+            f"{where}: `input` has shape {input.shape} and `grid` has shape "
+            f"{grid.shape}; they must be [N, C, H, W] and [N, H_out, W_out, 2], or [N, "
+            "C, D, H, W] and [N, D_out, H_out, W_out, 3]."
         )
     if min(input.shape[2:]) < 1:
         message = f"{where}: `input` has shape {input.shape}; its images are empty."
         raise ShapeError(message)
     if input.dtype is not grid.dtype:
         raise DTypeError(
-            f"{where}: `input` is {input.dtype.name}, `grid` {grid.dtype.name}; "
-            f"convert one of them."
+            f"{where}: `input` is {input.dtype.name}, but `grid` is {grid.dtype.name}; "
+            "convert one of them."
         )
     if mode == "bicubic" and dims == 3:
-        message = f"{where}: mode 'bicubic' takes images, not volumes; use 'bilinear'."
+        message = (
+            f"{where}: mode 'bicubic' supports images, not volumes; use 'bilinear'."
+        )
         raise ArgumentError(message)

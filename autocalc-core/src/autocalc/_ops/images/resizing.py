@@ -129,7 +129,8 @@ def interpolate(
     _check_mode(where, input, mode, align_corners, antialias)
     if (size is None) == (scale_factor is None):
         raise ArgumentError(
-            f"{where}: `size`={size}, `scale_factor`={scale_factor}; give one of them."
+            f"{where}: `size` is {size} and `scale_factor` is {scale_factor}; give "
+            "exactly one of them."
         )
     factors: tuple[float, ...] | None = None
     if size is None:
@@ -208,8 +209,8 @@ def _grown(planes: tuple[int, ...], factors: tuple[float, ...]) -> tuple[int, ..
 def _check_sizes(planes: tuple[int, ...], sizes: tuple[int, ...]) -> None:
     if min(sizes) < 1 or min(planes) < 1 or max(sizes) > _spatial.LARGEST:
         raise ShapeError(
-            f"interpolate: planes of {planes} to {sizes}; neither may be empty, no "
-            f"size above 2^31."
+            f"interpolate: the sizes are {planes} before and {sizes} after; neither "
+            "may be empty, and no size may be above 2^31."
         )
 
 
@@ -262,13 +263,13 @@ def _check_mode(
         )
     if align_corners is not None and mode not in _LINES:
         raise ArgumentError(
-            f"{where}: `align_corners`={align_corners} with mode={mode!r}; it is for "
-            f"the linear modes and bicubic."
+            f"{where}: `align_corners`={align_corners} was given with mode={mode!r}; "
+            "it is an option of the linear modes and bicubic only."
         )
     if antialias and mode not in ("bilinear", "bicubic"):
         raise ArgumentError(
-            f"{where}: antialias=True with mode={mode!r}; it is for 'bilinear' and "
-            f"'bicubic'."
+            f"{where}: antialias=True was given with mode={mode!r}; it can only be "
+            "used with 'bilinear' and 'bicubic'."
         )
 
 

@@ -190,9 +190,9 @@ def float_power_(x: Tensor, exponent: Any) -> Tensor:
     """
     if check_tensor("float_power_", x).dtype is not dtypes.float64:
         raise DTypeError(
-            f"float_power_: the operation's result requires dtype float64, which a "
-            f"tensor of {x.dtype.name} cannot hold; use pow_, or float_power without "
-            f"writing."
+            "float_power_: the operation's result requires dtype float64, which a "
+            f"tensor of {x.dtype.name} cannot hold; use pow_, or float_power, which "
+            "returns a new tensor."
         )
     return apply_(arithmetic.float_power, "float_power_", x, exponent)
 
@@ -256,8 +256,8 @@ def _applied(where: str, function: Callable[..., Tensor]) -> Callable[..., Tenso
 def _check_own_dtype(where: str, x: Tensor, dtype: Any) -> None:
     if dtypes.as_dtype(dtype) is not check_tensor(where, x).dtype:
         raise DTypeError(
-            f"{where}: `dtype` is {dtype}, the tensor has {x.dtype}; what is written "
-            f"into it has its dtype. Leave `dtype` out."
+            f"{where}: `dtype` is {dtype}, but an in-place operation must keep the "
+            f"dtype of the tensor, {x.dtype}. Do not give `dtype`."
         )
 
 
@@ -353,10 +353,10 @@ def _draw(kernel: str, x: Tensor, a: Any, b: Any, generator: Any) -> Tensor:
     a, b = [number(f"{kernel}_", "parameters", p) for p in (a, b)]
     if not (0 if kernel == "normal" else a) <= b:
         raise ArgumentError(
-            f"{kernel}_: got {a} and {b}; the second is a deviation, which is not "
-            f"negative."
+            f"{kernel}_: got {a} and {b}; the second is a standard deviation, which "
+            "must not be negative."
             if kernel == "normal"
-            else f"{kernel}_: got {a} and {b}; the second is the larger one."
+            else f"{kernel}_: got {a} and {b}; the second must be the larger one."
         )
     array = x._array
     if array.dtype.kind not in FLOAT_KINDS:
@@ -533,8 +533,8 @@ def _evenly_drawn(x: Tensor, generator: Generator | None) -> Tensor:
 def _check_floats(where: str, x: Tensor) -> None:
     if not check_tensor(where, x).is_floating_point():
         message = (
-            f"{where}: takes floats, not {x.dtype.name}: it is not implemented for "
-            f"that. Convert with .float()."
+            f"{where}: needs floats, not {x.dtype.name}: it is not implemented for "
+            "that dtype. Convert it with .float()."
         )
         raise DTypeError(message)
 

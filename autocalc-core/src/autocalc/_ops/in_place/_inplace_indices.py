@@ -323,7 +323,7 @@ def fill_diagonal_(x: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     if len(shape) < 2 or (len(shape) > 2 and len(set(shape)) > 1):
         raise ShapeError(
             f"fill_diagonal_: the tensor has shape {shape}; it needs two dimensions, "
-            f"or more of one size."
+            "or more dimensions of equal size."
         )
     value = checked_number("fill_diagonal_", x, fill_value)
     rows = list(range(min(shape)))

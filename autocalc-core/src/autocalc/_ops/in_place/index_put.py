@@ -214,7 +214,9 @@ def _picks_of_numbers(x: Tensor, indices: Sequence[Any]) -> _index.Picks:
     )
     picks: _index.Picks = _index.split_index(x, parts)[1]
     if not picks:
-        raise ArgumentError("index_put: `indices` holds no tensor; give one at least.")
+        raise ArgumentError(
+            "index_put: `indices` contains no tensor; give at least one."
+        )
     return picks
 
 
@@ -285,8 +287,8 @@ def _put_operands(x: Tensor, index: Any, source: Any) -> tuple[Tensor, Tensor]:
     _, values = same_dtype("put", x, source)
     if values.numel() != places.numel():
         raise ArgumentError(
-            f"put: `source` has {values.numel()} elements for {places.numel()} places; "
-            f"there must be one for each."
+            f"put: `source` has {values.numel()} elements for {places.numel()} "
+            "positions; it must have one for each position."
         )
     flat = _index.wrapped(view.reshape(places, (-1,)), x.numel())
     return flat, view.reshape(values, (-1,))

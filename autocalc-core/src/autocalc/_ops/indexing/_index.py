@@ -217,8 +217,8 @@ def _slice(part: Any) -> Any:
 def _bound(e: Any) -> int:
     if not hasattr(e, "__index__"):
         raise IndexDTypeError(
-            f"index: a slice has the bound {e!r}, a {type(e).__name__}; bounds and "
-            f"steps are integers."
+            f"index: a slice has the bound {e!r}, which is a {type(e).__name__}; "
+            "bounds and steps must be integers."
         )
     return e.__index__()  # type: ignore[no-any-return]  # an int
 
@@ -230,8 +230,8 @@ def _check_range(x: Tensor, index: list[Any]) -> None:
         return  # their bounds may be anywhere
     if len(used) > x.ndim or index.count(Ellipsis) > 1:
         raise DimensionError(
-            f"index: {len(used)} indices for a tensor of shape {x.shape}, which has "
-            f"{x.ndim} dimensions; Ellipsis may occur once."
+            f"index: {len(used)} indices were given for a tensor of shape {x.shape} "
+            f"with {x.ndim} dimensions; Ellipsis may occur only once."
         )
     axis = 0
     for part in index:
@@ -338,8 +338,8 @@ def _check_mask(x: Tensor, axis: int, mask: Tensor) -> None:
     masked = x._array.shape[axis : axis + mask._array.ndim]
     if masked != mask._array.shape and mask.ndim:
         raise IndexShapeError(
-            f"index: a mask of shape {mask.shape} for dimensions {axis} to "
-            f"{axis + mask.ndim - 1} of shape {x.shape}; it must have the shape "
+            f"index: a mask of shape {mask.shape} is given for the dimensions {axis} "
+            f"to {axis + mask.ndim - 1} of shape {x.shape}; it must have the shape "
             f"{masked}."
         )
 
@@ -402,7 +402,7 @@ def fitting(where: str, values: Tensor, shape: Sequence[int]) -> Tensor:
     fits = all(n == 1 for n in sizes[:extra])
     if not fits or any(n not in (1, m) for n, m in zip(short, tail, strict=True)):
         raise ShapeError(
-            f"{where}: values of shape {sizes} for a part of shape {tuple(shape)}; "
-            f"they must broadcast to it."
+            f"{where}: the values have shape {sizes}, but the selected part has shape "
+            f"{tuple(shape)}; the values must broadcast to it."
         )
     return view.reshape_op(values, short) if extra else values

@@ -54,7 +54,7 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
         raise DTypeError(message)
     sizes = integers(where, "shape", shape)
     if min_of(sizes) < 0:
-        raise ShapeError(f"{where}: `shape`={sizes} holds a negative size.")
+        raise ShapeError(f"{where}: `shape`={sizes} contains a negative size.")
     _check_range(where, indices, sizes)
     found, rest = [], cast(indices, dtypes.int64)
     for size in reversed(sizes):
@@ -68,6 +68,6 @@ def _check_range(where: str, indices: Tensor, sizes: tuple[int, ...]) -> None:
     outside = comparison.lt(indices, 0) | comparison.ge(indices, count)
     if reduction.any(outside).item():
         raise DimensionError(
-            f"{where}: `indices` holds numbers out of range for {count} elements of "
-            f"shape {sizes}."
+            f"{where}: `indices` contains positions that are out of range for {count} "
+            f"elements of shape {sizes}."
         )

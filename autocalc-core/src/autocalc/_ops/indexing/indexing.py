@@ -205,8 +205,9 @@ def window(where: str, x: Tensor, sizes: tuple[int, ...], axis: int) -> Tensor:
         return x
     if len(sizes) != len(shape) or any(map(operator.gt, wanted, shape)):
         raise ShapeError(
-            f"{where}: `index` has shape {sizes}, the input {shape}; they must have "
-            f"as many dimensions, and `index` may be larger in dimension {axis} only."
+            f"{where}: `index` has shape {sizes} and the input has shape {shape}; they "
+            "must have equally many dimensions, and `index` may be larger only in "
+            f"dimension {axis}."
         )
     return slicing.slice_op(x, tuple([slice(0, n) for n in wanted]))
 
@@ -354,8 +355,8 @@ def take_along_dim(
         return gather(view.reshape_op(x, (-1,)), 0, flat)
     if x.ndim != places.ndim:
         raise ShapeError(
-            f"take_along_dim: `input` has shape {x.shape}, `indices` {places.shape}; "
-            f"they must have as many dimensions."
+            f"take_along_dim: `input` has shape {x.shape}, but `indices` has shape "
+            f"{places.shape}; they must have equally many dimensions."
         )
     axis = axis_of("take_along_dim", dim, x.ndim)
     shape = x._array.shape

@@ -83,8 +83,8 @@ def nonzero(
 
 def _refuse_out(where: str, form: str) -> NoReturn:
     raise ArgumentError(
-        f"{where}: {form} the result is several tensors, which `out` cannot take. "
-        f"Leave it out, or take one matrix by nonzero(..., out=...)."
+        f"{where}: {form} the result consists of several tensors, which `out` does not "
+        "support. Do not give `out`, or get one matrix with nonzero(..., out=...)."
     )
 
 
@@ -246,7 +246,7 @@ def _is_boolean(where: str, x: Any) -> bool:
 def _refuse_mask(where: str, name: str, x: Tensor) -> NoReturn:
     raise DTypeError(
         f"{where}: only supports boolean masks: expected BoolTensor for {name}, not "
-        f"{x.dtype.name}. Comparisons give one."
+        f"{x.dtype.name}. Comparisons return such masks."
     )
 
 
@@ -313,7 +313,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     if values.numel() < flat.numel():
         raise ShapeError(
             f"masked_scatter: `source` has {values.numel()} elements for "
-            f"{flat.numel()} places; it must have as many at least."
+            f"{flat.numel()} True elements of the mask; it must have at least as many."
         )
     values = as_operand(slicing.slice_op(values, (slice(0, flat.numel()),)), x.dtype)
     out = scattering.index_copy_op(view.reshape_op(x, (-1,)), flat, values, 0)

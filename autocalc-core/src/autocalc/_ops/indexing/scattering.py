@@ -172,8 +172,9 @@ def by_index(
     sizes = (*x.shape[:axis], places.shape[0], *x.shape[axis + 1 :])
     if src.shape != sizes:
         raise ShapeError(
-            f"{where}: `source` has shape {src.shape}; for an input of {x.shape} and "
-            f"{places.shape[0]} indices along dimension {axis} it must have {sizes}."
+            f"{where}: `source` has shape {src.shape}; for an input of shape {x.shape} "
+            f"and {places.shape[0]} indices along dimension {axis} it must have shape "
+            f"{sizes}."
         )
     try:
         return operator(x, places, src, axis)
@@ -475,7 +476,7 @@ def _leading_part(where: str, src: Tensor, sizes: tuple[int, ...]) -> Tensor:
     given = src._array.shape
     if len(given) != len(sizes) or any(map(gt, sizes, given)):
         raise ShapeError(
-            f"{where}: `index` has shape {sizes}, `src` {given}; `src` must be as "
-            f"large in every dimension."
+            f"{where}: `index` has shape {sizes} and `src` has shape {given}; `src` "
+            "must be at least as large in every dimension."
         )
     return slicing.slice_op(src, tuple([slice(0, n) for n in sizes]))

@@ -57,8 +57,9 @@ def broadcast_with_warning(
     if input.shape == target.shape:
         return input, target
     message = (
-        f"{where}: `input` has shape {input.shape}, `target` {target.shape}; they "
-        f"are broadcast, which is rarely what is meant. Reshape one of them."
+        f"{where}: `input` has shape {input.shape} and `target` has shape "
+        f"{target.shape}; they are broadcast, which is rarely intended. Reshape one of "
+        "them."
     )
     warn(message, AutocalcWarning)
     shape = broadcast_shapes(where, input.shape, target.shape)
@@ -71,8 +72,8 @@ def fits(where: str, input: Tensor, **others: Tensor) -> None:
         shape = check_tensor(where, other).shape
         if broadcast_shapes(where, input.shape, shape) != input.shape:
             raise ShapeError(
-                f"{where}: `{name}` has shape {shape}, which does not broadcast to "
-                f"that of `input`, {input.shape}."
+                f"{where}: `{name}` has shape {shape}, which does not broadcast to the "
+                f"shape of `input`, {input.shape}."
             )
 
 
@@ -81,8 +82,8 @@ def same_shape(where: str, input: Tensor, target: Tensor) -> None:
     check_tensor(where, input), check_tensor(where, target)
     if input.shape != target.shape:
         raise ShapeError(
-            f"{where}: `input` has shape {input.shape}, `target` {target.shape}; they "
-            f"must be equal."
+            f"{where}: `input` has shape {input.shape}, but `target` has shape "
+            f"{target.shape}; they must be equal."
             + " Reshape one of them: target.view_as(input)."
             * (input.numel() == target.numel())
         )

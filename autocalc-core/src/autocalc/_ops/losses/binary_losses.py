@@ -130,8 +130,9 @@ def _check_probabilities(where: str, name: str, p: Tensor) -> None:
     low, high = ends(p.detach() if p._edge else p)
     if not (low >= 0 and high <= 1):  # NaN, too
         raise ArgumentError(
-            f"{where}: `{name}` has elements from {low} to {high}; probabilities are "
-            f"from 0 to 1. For logits use binary_cross_entropy_with_logits."
+            f"{where}: `{name}` has elements from {low} to {high}, but probabilities "
+            "must be between 0 and 1. For logits, use "
+            "binary_cross_entropy_with_logits."
         )
 
 

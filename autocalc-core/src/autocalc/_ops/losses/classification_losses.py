@@ -106,12 +106,13 @@ def _of_labels(
     label_smoothing = number("cross_entropy", "label_smoothing", label_smoothing)
     if not 0.0 <= label_smoothing <= 1.0:
         raise ArgumentError(
-            f"cross_entropy: `label_smoothing`={label_smoothing}; it must be in 0 to 1."
+            f"cross_entropy: `label_smoothing`={label_smoothing}; it must be between 0 "
+            "and 1."
         )
     if weight is not None and check_tensor("cross_entropy", weight).requires_grad:
         raise GradError(
             "cross_entropy: `weight` requires a gradient, which this loss does not "
-            "give; pass weight.detach()."
+            "compute; pass weight.detach()."
         )
     half = logits.dtype is dtypes.bfloat16
     run = cross_entropy_of_halves if half else cross_entropy_op
@@ -162,14 +163,14 @@ def class_rows(where: str, input: Tensor, target: Tensor) -> tuple[Tensor, Tenso
     expected = shape[:class_dim] + shape[class_dim + 1 :]
     if ndim == 0 or target._array.shape != expected:
         raise ShapeError(
-            f"{where}: `input` has shape {input.shape}, `target` {target.shape}; "
-            f"for an input [N, C, ...] the labels must be [N, ...]. "
+            f"{where}: `input` has shape {input.shape} and `target` has shape "
+            f"{target.shape}; for an input [N, C, ...] the labels must be [N, ...]. "
             f"{_remedy(input.shape, target.shape, expected)}"
         )
     if host_dtype(target._array.dtype) not in _LABELS:
         raise DTypeError(
             f"{where}: `target` has dtype {target.dtype.name}; labels must be int64 or "
-            f"uint8: expected target dtype to be Long or Byte. Convert with .long()."
+            "uint8: expected target dtype to be Long or Byte. Convert it with .long()."
         )
     if ndim == 1:
         input = view.reshape_op(input, (1, *input.shape))
@@ -288,11 +289,13 @@ def _of_distributions(
     label_smoothing = number(where, "label_smoothing", label_smoothing)
     if as_int(where, "ignore_index", ignore_index) >= 0:
         raise ArgumentError(
-            f"{where}: `ignore_index`={ignore_index} with a `target` of "
-            f"probabilities, which has no labels to ignore; leave it out."
+            f"{where}: `ignore_index`={ignore_index} was given with a `target` of "
+            "probabilities, which has no labels to ignore; do not give it."
         )
     if input.ndim == 0:
-        raise ShapeError(f"{where}: `input` is 0-d; it needs a dimension of classes.")
+        raise ShapeError(
+            f"{where}: `input` is 0-d; it needs a dimension for the classes."
+        )
     axis = 0 if input.ndim == 1 else 1
     classes = input.shape[axis]
     q = target
@@ -309,8 +312,8 @@ def _of_distributions(
 def _check_weight(where: str, weight: Tensor, classes: int) -> None:
     if weight.requires_grad:
         raise GradError(
-            f"{where}: `weight` requires a gradient, which this loss does not give; "
-            f"pass weight.detach()."
+            f"{where}: `weight` requires a gradient, which this loss does not compute; "
+            "pass weight.detach()."
         )
     if weight.shape != (classes,):
         raise ShapeError(

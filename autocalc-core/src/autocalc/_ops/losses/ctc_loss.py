@@ -243,15 +243,15 @@ def _texts(where: str, targets: Any, given: Any, count: int, blank: int) -> _Tex
     if not whole and targets.ndim != 1:
         raise ShapeError(
             f"{where}: `targets` has shape {targets.shape}; for {count} texts it must "
-            f"be [{count}, S], or [sum(target_lengths)]."
+            f"be [{count}, S] or [sum(target_lengths)]."
         )
     most = targets.shape[-1]
     lengths = _lengths(where, "target_lengths", given, count, most)
     if not whole and lengths.total not in (most, None):
         numbers = lengths.numbers.tolist()
         raise ShapeError(
-            f"{where}: `targets` holds {most} labels, `target_lengths` {numbers} of "
-            f"them; for texts one after the other the lengths must add up."
+            f"{where}: `targets` holds {most} labels, but the sum of `target_lengths` "
+            f"is {numbers}; for texts in one vector, both must be equal."
         )
     labels = cast(targets, dtypes.int64)
     labels = labels if whole else _in_rows(labels, lengths)

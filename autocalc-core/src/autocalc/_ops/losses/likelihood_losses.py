@@ -167,11 +167,14 @@ def _variance(where: str, input: Tensor, var: Tensor | float) -> Tensor:
     if var.ndim != len(shape) or others not in ([], [1]):
         raise ShapeError(
             f"{where}: `var` has shape {var.shape} for an input of shape {shape}; it "
-            f"must be the same, have one size of 1, or lack the last dimension."
+            "must have the same shape, the same shape with one size of 1, or the "
+            "shape without the last dimension."
         )
     looks = var.numel() and recorder() is None  # a replay would not look again
     if looks and extrema.amin(var.detach()).item() < 0:
-        message = f"{where}: `var` holds negative numbers; variances are 0 or more."
+        message = (
+            f"{where}: `var` contains negative numbers; variances must be 0 or more."
+        )
         raise ArgumentError(message)
     return var
 
@@ -221,8 +224,9 @@ def kl_div(
     where = "kl_div"
     if reduction == "mean" and size_average is None and reduce is None:
         message = (
-            "kl_div: reduction='mean' divides the sum by the number of elements, which "
-            "is no divergence; 'batchmean' divides it by the number of distributions."
+            "kl_div: reduction='mean' divides the sum by the number of elements, "
+            "which does not give the divergence; 'batchmean' divides it by the number "
+            "of distributions."
         )
         warnings.warn(message, AutocalcWarning, stacklevel=3)
     reduction = _loss_reduction.chosen(

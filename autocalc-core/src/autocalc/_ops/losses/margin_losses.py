@@ -71,8 +71,9 @@ def margin_ranking_loss(
     refuse_booleans(where, check_tensor(where, target))
     if not input1.ndim == input2.ndim == target.ndim:
         raise ShapeError(
-            f"{where}: `input1` has shape {input1.shape}, `input2` {input2.shape}, "
-            f"`target` {target.shape}; they must have the same number of dimensions."
+            f"{where}: `input1` has shape {input1.shape}, `input2` has shape "
+            f"{input2.shape} and `target` has shape {target.shape}; they must have the "
+            "same number of dimensions."
         )
     lead = arithmetic.mul(arithmetic.sub_op(input1, input2), target)
     short = arithmetic.sub_op(number(where, "margin", margin), lead)

@@ -69,7 +69,9 @@ def multilabel_soft_margin_loss(
     reduction = _loss_reduction.chosen(where, size_average, reduce, reduction)
     check_float(where, input)
     if input.ndim == 0:
-        raise ShapeError(f"{where}: `input` is 0-d; it needs a dimension of classes.")
+        raise ShapeError(
+            f"{where}: `input` is 0-d; it needs a dimension for the classes."
+        )
     _fewer_dimensions(where, "target", target, input)
     if isinstance(target, Tensor):
         refuse_booleans(where, target)
@@ -88,7 +90,7 @@ def _fewer_dimensions(where: str, name: str, given: Operand, input: Tensor) -> N
     if isinstance(given, Tensor):
         raise ShapeError(
             f"{where}: `{name}` has shape {given.shape}, more dimensions than `input` "
-            f"of shape {input.shape}; its last one must be that of the classes."
+            f"of shape {input.shape}; its last dimension must be that of the classes."
         )
     number(where, name, given)
 

@@ -105,7 +105,7 @@ def _letters(labels: Any) -> str:
     )
     if not known:
         raise ArgumentError(
-            f"einsum: the labels {labels!r} of an operand are not known; give a list "
+            f"einsum: the labels {labels!r} of an operand are not valid; give a list "
             f"of integers from 0 to {len(ascii_letters) - 1} and Ellipsis."
         )
     return "".join("..." if x is Ellipsis else ascii_letters[x] for x in labels)
@@ -310,8 +310,8 @@ def tensordot(
     sizes = [a.shape[i] for i in left], [b.shape[i] for i in right]
     if sizes[0] != sizes[1]:
         raise ShapeError(
-            f"tensordot: of shapes {a.shape} and {b.shape} the dimensions {left} and "
-            f"{right} have the sizes {sizes[0]} and {sizes[1]}; they must be equal."
+            f"tensordot: the dimensions {left} and {right} of the shapes {a.shape} and "
+            f"{b.shape} have the sizes {sizes[0]} and {sizes[1]}; they must be equal."
         )
     kept_a = [i for i in range(a.ndim) if i not in left]
     kept_b = [i for i in range(b.ndim) if i not in right]
@@ -378,7 +378,7 @@ def _summed_axes(
     if len(first) != len(second):
         raise ArgumentError(
             f"tensordot: `dims` names {len(first)} dimensions of `a` and {len(second)} "
-            f"of `b`; they must be as many."
+            "of `b`; it must name equally many of both."
         )
     left = [axis_of("tensordot", d, a.ndim) for d in first]
     return left, [axis_of("tensordot", d, b.ndim) for d in second]

@@ -266,7 +266,10 @@ def svd(
     tensor([4., 3.])
     """
     if driver is not None:
-        message = f"svd: `driver`={driver!r}; there is one, so it must be None."
+        message = (
+            f"svd: `driver` is {driver!r}; it must be None, because there is only one "
+            "driver."
+        )
         raise ArgumentError(message)
     return SVDResult(*svd_op(check_tensor("svd", A), bool(full_matrices)))
 

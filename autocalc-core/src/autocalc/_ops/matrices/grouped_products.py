@@ -105,11 +105,11 @@ def grouped_mm(
 
 def _check_extras(where: str, mat_a: Tensor, bias: Any, out_dtype: Any) -> None:
     if bias is not None:
-        raise ArgumentError(f"{where}: `bias` is not available; add it to the result.")
+        raise ArgumentError(f"{where}: `bias` is not supported; add it to the result.")
     if out_dtype is not None and dtypes.as_dtype(out_dtype) is not mat_a.dtype:
         raise DTypeError(
             f"{where}: `out_dtype` is {dtypes.as_dtype(out_dtype).name}; it must be "
-            f"that of `mat_a`, {mat_a.dtype.name}. Convert the result."
+            f"the dtype of `mat_a`, {mat_a.dtype.name}. Convert the result instead."
         )
 
 
@@ -119,14 +119,14 @@ def _check_shapes(where: str, mat_a: Tensor, mat_b: Tensor, offs: Any) -> None:
     fits = len(a) in (2, 3) and len(b) in (2, 3) and a[-1] == b[-2]
     if not fits or (not needs and a[0] != b[0]):
         raise ShapeError(
-            f"{where}: `mat_a` has shape {a}, `mat_b` {b}; they must be (M, K) or (G, "
-            f"M, K), and (K, N) or (G, K, N)."
+            f"{where}: `mat_a` has shape {a} and `mat_b` has shape {b}; `mat_a` must "
+            "be (M, K) or (G, M, K), and `mat_b` (K, N) or (G, K, N)."
         )
     if needs != (offs is not None):
         raise ShapeError(
-            f"{where}: `mat_a` has shape {a}, `mat_b` {b}, and `offs` is "
-            f"{'left out' if needs else 'given'}; it belongs to operands of which one "
-            f"or both are 2-d."
+            f"{where}: `mat_a` has shape {a}, `mat_b` has shape {b}, and `offs` is "
+            f"{'left out' if needs else 'given'}; `offs` is needed exactly if one or "
+            "both operands are 2-d."
         )
     if offs is None:
         return
@@ -148,7 +148,7 @@ def _spans(where: str, offs: Tensor, length: int) -> list[tuple[int, int]]:
     spans = [(a, b - a) for a, b in zip(begins, ends, strict=False)]
     if any(n < 0 for _, n in spans) or (ends and ends[-1] > length):
         raise ArgumentError(
-            f"{where}: `offs` is {ends}; the ends must not decrease, and be from 0 to "
-            f"{length}."
+            f"{where}: `offs` is {ends}; the ends must not decrease, and must be "
+            f"between 0 and {length}."
         )
     return spans

@@ -288,8 +288,9 @@ def _check_chain(given: list[Tensor], parts: list[Tensor]) -> None:
     if not fits:
         shapes = ", ".join(str(x._array.shape) for x in given)
         raise ShapeError(
-            f"multi_dot: the shapes {shapes} do not fit: all must be matrices, save "
-            f"the first and last, and columns must equal the rows that follow."
+            f"multi_dot: the shapes {shapes} do not fit. All tensors except the first "
+            "and the last must be matrices, and the columns of each must equal the "
+            "rows of the next."
         )
 
 

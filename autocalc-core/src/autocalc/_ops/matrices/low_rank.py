@@ -153,7 +153,8 @@ def pca_lowrank(
     count = min(6, most) if q is None else _at_least_none(where, "q", q, 6)
     if count > most:
         raise ArgumentError(
-            f"{where}: `q` is {count}, and matrices {A.shape} have {most} values."
+            f"{where}: `q` is {count}, but matrices of {A.shape} have only {most} "
+            "singular values."
         )
     mean = reduction.mean(A, -2, keepdim=True) if center else None
     return svd_lowrank(A, count, niter, mean)

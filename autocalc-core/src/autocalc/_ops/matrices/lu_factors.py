@@ -110,8 +110,8 @@ def _factors(where: str, A: Any, pivot: bool) -> tuple[Tensor, Tensor]:
     check_shape(where, "A", x, "[..., m, n]")
     if not pivot:
         raise ArgumentError(
-            f"{where}: LU without pivoting is not implemented on the CPU: without "
-            f"exchanges of rows a factor may not exist. Leave `pivot` True."
+            f"{where}: LU without pivoting is not implemented on the CPU: the factors "
+            "may not exist without exchanges of rows. Set `pivot` to True."
         )
     packed, pivots = lu_op(x)
     return packed, pivots
@@ -192,8 +192,8 @@ def _refuse_singular(where: str, shape: tuple[int, ...], info: Any) -> None:
             which = f"matrix {place} of `A`" if len(shape) > 2 else "`A`"
             raise LinAlgError(
                 f"{where}: {which}, of shape {shape[-2:]}, is singular: "
-                f"U[{column - 1}, {column - 1}] is 0. linalg.lu and "
-                f"linalg.lu_factor_ex give the factors."
+                f"U[{column - 1}, {column - 1}] is 0. Use linalg.lu or "
+                "linalg.lu_factor_ex to get the factors."
             )
 
 
@@ -358,8 +358,8 @@ def _check_pivots(where: str, name: str, pivots: Any, lu: Tensor) -> None:
     needed = (*lu.shape[:-2], min(lu.shape[-2:]))
     if pivots.shape != needed:
         raise ShapeError(
-            f"{where}: `{name}` has shape {pivots.shape}; factors {lu.shape} have "
-            f"pivots {needed}."
+            f"{where}: `{name}` has shape {pivots.shape}; for factors of shape "
+            f"{lu.shape} it must have shape {needed}."
         )
 
 

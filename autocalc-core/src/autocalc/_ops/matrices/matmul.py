@@ -340,8 +340,8 @@ def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     b = check_tensor("bmm", mat2)._array.shape
     if len(a) != 3 or len(b) != 3 or a[0] != b[0]:
         raise ShapeError(
-            f"bmm: shapes {input.shape} and {mat2.shape}: both operands must be "
-            f"[B, M, K] and [B, K, N] with one B; use matmul to broadcast."
+            f"bmm: shapes {input.shape} and {mat2.shape}: the operands must be [B, M, "
+            "K] and [B, K, N] with the same B; use matmul to broadcast."
         )
     result = matmul(input, mat2)
     return result if out is None else apply_out("bmm", result, out)
@@ -467,9 +467,9 @@ def bilinear(
     )
     if not fits:
         raise ShapeError(
-            f"bilinear: the inputs have shapes {input1.shape} and {input2.shape}, "
-            f"`weight` {weight.shape}; they must be (..., in1), (..., in2) and (out, "
-            f"in1, in2)."
+            f"bilinear: the inputs have shapes {input1.shape} and {input2.shape}, and "
+            f"`weight` has shape {weight.shape}; they must be (..., in1), (..., in2) "
+            "and (out, in1, in2)."
         )
     out, in1, in2 = weight.shape
     # One product of matrices with x1, (..., out * in2), then a sum of products with x2.

@@ -75,8 +75,8 @@ def solve_triangular(
     check_float(where, a)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2] or b.ndim < 2:
         raise ShapeError(
-            f"{where}: `A` has shape {a.shape} and `B` {b.shape}; they must be "
-            f"[..., n, n] and matrices."
+            f"{where}: `A` has shape {a.shape} and `B` has shape {b.shape}; they must "
+            "be [..., n, n] and matrices."
         )
     half = _triangle(a, upper, unitriangular)
     return linear_systems.solve(half, b, left=left)
@@ -142,9 +142,9 @@ def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
     rows, columns = A.shape[:ind], A.shape[ind:]
     if prod(rows) != prod(columns):
         raise ShapeError(
-            f"{where}: Expected self to satisfy the requirement that the first {ind} "
-            f"sizes and the others multiply to one number, but those of {A.shape} do "
-            f"to {prod(rows)} and {prod(columns)}."
+            f"{where}: Expected self to satisfy the requirement that the product of "
+            f"the first {ind} sizes equals that of the others, but the products of "
+            f"{A.shape} are {prod(rows)} and {prod(columns)}."
         )
     n = prod(rows)
     found = linear_systems.inv(view.reshape(A, (n, n)))
@@ -200,9 +200,9 @@ def tensorsolve(
     shape, n = a.shape[b.ndim :], prod(b.shape)
     if a.numel() != n * n or prod(shape) != n:
         raise ShapeError(
-            f"{where}: Expected self to satisfy the requirement that the sizes of `A` "
-            f"{a.shape} after the first {b.ndim} multiply to {n}, the elements of `B` "
-            f"{b.shape}, and so do those."
+            f"{where}: Expected self to satisfy the requirement that the product of "
+            f"the sizes of `A` {a.shape} after the first {b.ndim} is {n}, the number "
+            f"of elements of `B` {b.shape}, and equals the product of the first ones."
         )
     found = linear_systems.solve(view.reshape(a, (n, n)), view.reshape(b, (n,)))
     return view.reshape(found, shape)
@@ -253,9 +253,9 @@ def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) ->
     fits = rows >= columns and scales.ndim == a.ndim - 1
     if not fits or scales.shape[-1] > columns or scales.shape[:-1] != a.shape[:-2]:
         raise ShapeError(
-            f"{where}: `A` has shape {a.shape} and `tau` {scales.shape}; input must "
-            f"have at least 2 dimensions, [..., m, n], and `tau` be [..., k], with "
-            f"m >= n >= k."
+            f"{where}: `A` has shape {a.shape} and `tau` has shape {scales.shape}; "
+            "input must have at least 2 dimensions, [..., m, n], and `tau` must be "
+            "[..., k], with m >= n >= k."
         )
     v, factors = (cast(x, dtypes.float64) for x in (_triangle(a, False, True), scales))
     q = broadcasting.expand(

@@ -246,8 +246,8 @@ def cross(
         axis = axis_of("cross", dim, len(shape))
     if a.ndim != b.ndim or not shape or a.shape[axis] != 3 or b.shape[axis] != 3:
         raise ShapeError(
-            f"cross: shapes {a.shape} and {b.shape}; they must have as many "
-            f"dimensions, and size 3 along dimension {axis}."
+            f"cross: the shapes are {a.shape} and {b.shape}; they must have equally "
+            f"many dimensions, and size 3 along dimension {axis}."
         )
     return _cross(a, b, axis)
 
@@ -329,8 +329,8 @@ def _spread(where: str, input: Tensor, shape: tuple[int, ...]) -> Tensor:
     given = input.shape
     if rules.broadcast_shapes(where, given, shape) != shape:
         raise ShapeError(
-            f"{where}: `input` has shape {given}, which does not broadcast to that of "
-            f"the product, {shape}."
+            f"{where}: `input` has shape {given}, which does not broadcast to the "
+            f"shape of the product, {shape}."
         )
     return broadcasting.expand(input, shape)
 

@@ -113,7 +113,10 @@ def pinv(
     """
     if rcond is not None:
         if atol is not None or rtol is not None:
-            message = "pinv: `rcond` is `rtol` by its old name; give `atol` and `rtol`."
+            message = (
+                "pinv: `rcond` is the old name of `rtol`; give `atol` and `rtol` "
+                "instead."
+            )
             raise ArgumentError(message)
         atol, rtol = 0.0, rcond
     x = _matrices("pinv", A)
@@ -232,7 +235,8 @@ def matrix_rank(
     if tol is not None:
         if atol is not None or rtol is not None:
             raise ArgumentError(
-                f"{where}: `tol` is `atol` by its old name; give `atol` and `rtol`."
+                f"{where}: `tol` is the old name of `atol`; give `atol` and `rtol` "
+                "instead."
             )
         atol, rtol = tol, 0.0
     x = _matrices(where, A).detach()
@@ -358,7 +362,7 @@ def _squares(a: Tensor, x: Tensor, b: Tensor) -> Tensor:
 def _check_sides(where: str, a: Tensor, b: Tensor, column: Tensor) -> None:
     if column.ndim != a.ndim or column.shape[-2] != a.shape[-2]:
         raise ShapeError(
-            f"{where}: `A` has shape {a.shape} and `B` {b.shape}; `B` must be "
-            f"[..., {a.shape[-2]}, k], or vectors [..., {a.shape[-2]}]."
+            f"{where}: `A` has shape {a.shape} and `B` has shape {b.shape}; `B` must "
+            f"be [..., {a.shape[-2]}, k], or vectors [..., {a.shape[-2]}]."
         )
     broadcast_shapes(where, a.shape[:-2], column.shape[:-2])

@@ -176,8 +176,8 @@ def _floats(where: str, x: Tensor, dtype: DType | None) -> Tensor:
     x = check_and_cast(where, x, dtype)
     if x._array.dtype.kind not in FLOAT_KINDS:
         raise DTypeError(
-            f"{where}: takes float32 or float64, not {x.dtype.name}; call .float() "
-            f"first, or pass dtype=ac.float32."
+            f"{where}: needs float32 or float64, not {x.dtype.name}; call .float() "
+            "first, or pass dtype=ac.float32."
         )
     return x
 
@@ -242,8 +242,8 @@ def _norm_of_matrices(
     dim = integers("matrix_norm", "dim", dim)
     if A.ndim < 2 or len(dim) != 2:
         raise ShapeError(
-            f"matrix_norm: `A` has shape {A.shape}, `dim` is {tuple(dim)}; it needs "
-            f"two dimensions at least, and two names of them."
+            f"matrix_norm: `A` has shape {A.shape} and `dim` is {tuple(dim)}; `A` "
+            "needs at least two dimensions, and `dim` must name two of them."
         )
     row, column = axes = [axis_of("matrix_norm", d, A.ndim) for d in dim]
     if ord == "fro":
@@ -252,8 +252,8 @@ def _norm_of_matrices(
         return _norm_of_singular_values(A, ord, row, column, keepdim)
     if ord not in (1, -1, math.inf, -math.inf):
         raise ArgumentError(
-            f"matrix_norm: `ord`={ord!r} is not available; there are 'fro', 'nuc', 1, "
-            f"-1, 2, -2, inf and -inf."
+            f"matrix_norm: `ord`={ord!r} is not available; use 'fro', 'nuc', 1, -1, 2, "
+            "-2, inf or -inf."
         )
     over, rest = (row, column) if ord in (1, -1) else (column, row)
     sums = reduction.sum(arithmetic.abs(A), over, True)
@@ -333,7 +333,7 @@ def linalg_norm(
     if given is None and A.ndim > 2:
         raise ArgumentError(
             f"norm: `A` has shape {A.shape}, `ord` is {ord!r} and `dim` is not given; "
-            f"name one dimension for vectors or two for matrices."
+            "give one dimension for vectors or two for matrices."
         )
     axes = tuple(range(-A.ndim, 0)) if given is None else integers("norm", "dim", given)
     if len(axes) == 2:
@@ -453,12 +453,14 @@ def renorm(
     check_float("renorm", x)
     order, most = number("renorm", "p", p), number("renorm", "maxnorm", maxnorm)
     if x.ndim < 2:
-        message = f"renorm: `input` has shape {x.shape}; it needs two dimensions."
+        message = (
+            f"renorm: `input` has shape {x.shape}; it needs at least two dimensions."
+        )
         raise ShapeError(message)
     if not (order > 0 and most >= 0):
         raise ArgumentError(
-            f"renorm: `p`={order} and `maxnorm`={most}; the order must be positive, "
-            f"the norm not negative."
+            f"renorm: `p`={order} and `maxnorm`={most}; `p` must be above 0, and "
+            "`maxnorm` 0 or more."
         )
     axis = axis_of("renorm", dim, x.ndim)
     others = [i for i in range(x.ndim) if i != axis]

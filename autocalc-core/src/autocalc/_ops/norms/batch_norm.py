@@ -288,8 +288,8 @@ def _normed(
     eps, momentum = number(where, "eps", eps), number(where, "momentum", momentum)
     if residual is not None and check_tensor(where, residual).shape != input.shape:
         raise ShapeError(
-            f"{where}: `residual` has shape {residual.shape}; it must be that of the "
-            f"input, {input.shape}."
+            f"{where}: `residual` has shape {residual.shape}; it must have the shape "
+            f"of `input`, {input.shape}."
         )
     affine = weight, bias
     if not training:
@@ -320,8 +320,8 @@ def by_running(
     mean, var = statistics
     if mean is None or var is None:
         raise ArgumentError(
-            f"{where}: `running_mean` and `running_var` are needed where the batch's "
-            f"own statistics are not used."
+            f"{where}: `running_mean` and `running_var` are needed if the statistics "
+            "of the batch are not used."
         )
     recorded = any(a is not None and a._edge for a in (x, *affine, other))
     if has_wide_parameters(x, *affine) and (
@@ -370,7 +370,7 @@ def check_channels(
         if tensor is not None and check_tensor(where, tensor)._array.shape != channels:
             raise ShapeError(
                 f"{where}: `{name}` has shape {tensor.shape}; it must be "
-                f"({x.shape[1]},), a number for each channel of {x.shape}."
+                f"({x.shape[1]},), with one number for each channel of {x.shape}."
             )
 
 

@@ -188,8 +188,8 @@ def _last_sizes(where: str, input: Any, normalized_shape: Any) -> tuple[int, ...
     shape = input._array.shape
     if not sizes or shape[-len(sizes) :] != sizes:
         raise ShapeError(
-            f"{where}: `input` has shape {shape}, `normalized_shape` is {sizes}; the "
-            f"last dimensions of `input` must be these, at least one."
+            f"{where}: `input` has shape {shape}, but `normalized_shape` is {sizes}; "
+            "the shape of `input` must end with it, and it must not be empty."
         )
     return sizes
 
@@ -201,7 +201,7 @@ def _check_parameter(
         return
     check_tensor(where, parameter)
     raise ShapeError(
-        f"{where}: `{name}` has shape {parameter.shape}; it must be that of "
+        f"{where}: `{name}` has shape {parameter.shape}; it must have the shape "
         f"`normalized_shape`, {sizes}."
     )
 

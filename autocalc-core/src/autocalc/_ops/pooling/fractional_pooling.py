@@ -180,8 +180,8 @@ def checked_sizes(where: str, dims: int, output_size: Any, output_ratio: Any) ->
     if (output_size is None) == (output_ratio is None):
         given = "neither" if output_size is None else "both"
         raise ArgumentError(
-            f"{where}: {given} of `output_size` and `output_ratio` are given; give one "
-            f"of them."
+            f"{where}: {given} of `output_size` and `output_ratio` are given; give "
+            "exactly one."
         )
     if output_size is not None:
         return _spatial.sizes_of(where, "output_size", output_size, dims), None
@@ -190,8 +190,8 @@ def checked_sizes(where: str, dims: int, output_size: Any, output_ratio: Any) ->
     ratios = tuple(number(where, "output_ratio", ratio) for ratio in ratios)
     if len(ratios) != dims or not all(0 < ratio < 1 for ratio in ratios):
         raise ArgumentError(
-            f"{where}: `output_ratio` is {output_ratio!r}; it must be a number between "
-            f"0 and 1, or {dims} of them."
+            f"{where}: `output_ratio` is {output_ratio!r}; it must be one number "
+            f"between 0 and 1, or {dims} such numbers."
         )
     return None, ratios
 
@@ -213,8 +213,9 @@ def _check_fit(
     if not all(m >= 1 and m + k - 1 <= n for n, k, m in planes):
         least = tuple(k + m - 1 for k, m in zip(kernel, sizes, strict=True))
         raise ShapeError(
-            f"{where}: `input` has shape {x.shape}; for results of {sizes} windows of "
-            f"{kernel} need {least} or more, and results 1 or more."
+            f"{where}: `input` has shape {x.shape}; for a result of size {sizes}, "
+            f"windows of {kernel} need an input of {least} or more, and the result "
+            "must have 1 element or more."
         )
 
 

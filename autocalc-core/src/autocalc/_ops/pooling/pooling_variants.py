@@ -313,12 +313,12 @@ def _check_places(where: str, input: Tensor, indices: Tensor) -> None:
     if check_tensor(where, indices).dtype is not dtypes.int64:
         raise DTypeError(
             f"{where}: `indices` has dtype {indices.dtype.name}; it must be int64, as "
-            f"max pooling with return_indices=True gives it."
+            "max pooling with return_indices=True returns it."
         )
     if indices.shape != input.shape:
         raise ShapeError(
-            f"{where}: `indices` has shape {indices.shape}, `input` {input.shape}; "
-            f"they must be equal."
+            f"{where}: `indices` has shape {indices.shape}, but `input` has shape "
+            f"{input.shape}; they must be equal."
         )
 
 
@@ -338,7 +338,8 @@ def _sizes_before(
     fits = zip(given, usual, steps[1], strict=True)
     if min(given) < 1 or not all(abs(n - u) < s for n, u, s in fits):
         raise ArgumentError(
-            f"{where}: `output_size` is {given}; windows of {steps[0]} by steps of "
-            f"{steps[1]} come from {usual}, give or take less than a step."
+            f"{where}: `output_size` is {given}; with windows of {steps[0]} and a "
+            f"stride of {steps[1]}, it must differ from {usual} by less than the "
+            "stride."
         )
     return given

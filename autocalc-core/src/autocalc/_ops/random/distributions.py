@@ -68,7 +68,7 @@ def _check_between(where: str, least: float, most: float, high: float) -> None:
         limit = "finite" if high > 1 else "at most 1"
         raise ArgumentError(
             f"{where}: the probabilities are between {least:g} and {most:g}; they must "
-            f"be 0 at least and {limit}."
+            f"be at least 0 and {limit}."
         )
 
 
@@ -180,12 +180,12 @@ def multinomial(
     weights = _floats("multinomial", "input", input)
     if weights.ndim not in (1, 2) or weights.shape[-1] == 0:
         raise ShapeError(
-            f"multinomial: `input` has shape {weights.shape}; it must be (C,) or "
-            f"(N, C), C 1 at least."
+            f"multinomial: `input` has shape {weights.shape}; it must be (C,) or (N, "
+            "C) with C at least 1."
         )
     count = count_of("multinomial", num_samples)
     if count == 0:
-        raise ArgumentError("multinomial: `num_samples` is 0; draw 1 at least.")
+        raise ArgumentError("multinomial: `num_samples` is 0; it must be at least 1.")
     _check_weights(make(weights, None), count, replacement)
     draw = _again if replacement else _once
     drawn = draw(make(weights, None), count, generator)._array
@@ -207,8 +207,8 @@ def _check_each_weight(weights: Tensor, count: int, replacement: bool) -> None:
     least = int(fewest)
     if least < needed:
         raise ArgumentError(
-            f"multinomial: a row has {least} weights above 0; to draw {count}, it must "
-            f"have {needed} at least."
+            f"multinomial: a row has {least} weights above 0; to draw {count} indices, "
+            f"it must have at least {needed}."
         )
 
 
@@ -344,13 +344,18 @@ def normal(
     elif tensors:
         shape = broadcast_shapes("normal", *(x.shape for x in tensors))
     else:
-        raise ArgumentError(f"normal: mean={mean}, std={std}: numbers need a `size`.")
+        raise ArgumentError(
+            f"normal: mean={mean} and std={std} are numbers; give `size`, too."
+        )
     wide = dtypes.float32 if kind.is_half else kind
     center, spread = (as_operand(x, wide)._array for x in (mean, std))
     axes = tuple(range(spread.ndim))
     if spread.size and not float(arrays.min(spread, axes)) >= 0:
         least = float(arrays.min(spread, axes))
-        message = f"normal: `std` holds {least:g}; a deviation is not negative."
+        message = (
+            f"normal: `std` contains {least:g}; a standard deviation must not be "
+            "negative."
+        )
         raise ArgumentError(message)
     drawn = drawn_floats("normal", "normal", shape, wide, generator)
     array = arrays.add(arrays.mul(drawn, spread), center)

@@ -158,7 +158,9 @@ def gumbel_softmax(
     number(where, "eps", eps)
     dim, tau = axis_of(where, dim, logits.ndim), number(where, "tau", tau)
     if not tau > 0:
-        raise ArgumentError(f"{where}: `tau` is {tau}; a temperature is above 0.")
+        raise ArgumentError(
+            f"{where}: `tau` is {tau}; it is a temperature and must be above 0."
+        )
     noisy = arithmetic.add(logits, _gumbel_noise(logits.detach()))
     soft = softmax.softmax(arithmetic.div(noisy, tau), dim)
     return _one_hot(soft, dim) if hard else soft

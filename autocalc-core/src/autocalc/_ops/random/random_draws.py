@@ -70,8 +70,8 @@ def drawn_floats(
     """Return floats of a kernel; `dtype` says where, by default on the CPU."""
     if not kind.is_floating_point:
         raise DTypeError(
-            f"{where}: makes float32 or float64, not {kind.name}; randint makes "
-            f"integers."
+            f"{where}: supports float32 and float64, not {kind.name}; use randint for "
+            "integers."
         )
     array = arrays.empty(shape, dtype or kind.numpy)
     random_into(kernel, array, 0.0, 1.0, generator)

@@ -55,8 +55,8 @@ def _check(where: str, low: int, high: int, kind: DType, least: int, most: int) 
         end = "to - 1" if least <= low <= most else "from"
         raise ArgumentError(
             f"{where}: {end} is out of bounds: integers from {low} to {high - 1} do "
-            f"not fit into {kind.name}, which takes {least} to {most} here; use a "
-            f"smaller range or another dtype."
+            f"not fit into {kind.name}, which can hold {least} to {most} here; use a "
+            "smaller range or another dtype."
         )
 
 
@@ -116,8 +116,8 @@ def _within(where: str, first: int, last: int, kind: DType) -> tuple[int, int]:
     up, down = -_floor(-first, kind), _floor(last - 1, kind)
     if down < up:
         raise ArgumentError(
-            f"{where}: {kind.name} has no number from {first} to {last - 1}; take a "
-            f"larger range or another dtype."
+            f"{where}: {kind.name} has no number between {first} and {last - 1}; use a "
+            "larger range or another dtype."
         )
     return up, down + 1
 

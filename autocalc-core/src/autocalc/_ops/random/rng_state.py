@@ -129,7 +129,7 @@ def fork_rng(
     if devices is not None and (not isinstance(devices, (list, tuple)) or devices):
         raise ArgumentError(
             f"{_caller}: `{_devices_kw}` is {short(devices)}; the CPU is the only "
-            f"device, and always meant: leave it out."
+            "device, so do not give it."
         )
     state = default_generator.get_state()
     try:

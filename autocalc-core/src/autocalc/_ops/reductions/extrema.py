@@ -184,7 +184,7 @@ def _of_all(where: str, operator: Operator, input: Tensor) -> Tensor:
 def _no_keepdim(where: str, keepdim: bool) -> None:
     if keepdim:
         raise ArgumentError(
-            f"{where}: `keepdim` is for one dimension; give `dim`, or use a{where}."
+            f"{where}: `keepdim` needs `dim`; give `dim`, or use a{where}."
         )
 
 
@@ -373,8 +373,8 @@ def argmax(
 def _no_booleans(where: str, x: Any) -> None:
     if check_tensor(where, x)._array.dtype.kind == "b":
         raise DTypeError(
-            f"{where}: a tensor of bool has two values, most of them ties; convert it "
-            f"with .int() to take the first."
+            f"{where}: a tensor of bool has only two values, so its largest element is "
+            "not unique; convert it with .int() to get the first one."
         )
 
 

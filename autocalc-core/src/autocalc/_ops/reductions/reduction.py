@@ -115,8 +115,8 @@ def sum_to_size(input: Tensor, *size: Any) -> Tensor:
         n not in (1, m) for n, m in zip(sizes, x.shape[lead:], strict=True)
     ):
         raise ShapeError(
-            f"sum_to_size: {sizes} does not broadcast to the shape {x.shape}, so there "
-            f"is no sum of that size."
+            f"sum_to_size: {sizes} does not broadcast to the shape {x.shape} of the "
+            "tensor, so it is not a possible shape of the sum."
         )
     ones = (lead + i for i, n in enumerate(sizes) if n == 1 and x.shape[lead + i] != 1)
     axes = (*range(lead), *ones)
@@ -180,8 +180,8 @@ def mean(
     x = check_and_cast("mean", input, dtype)
     if x._array.dtype.kind not in FLOAT_KINDS:
         raise DTypeError(
-            f"mean: takes float32 or float64, not {x.dtype.name}; pass "
-            f"dtype=ac.float32 or call .float() first."
+            f"mean: needs float32 or float64, not {x.dtype.name}; pass "
+            "dtype=ac.float32 or call .float() first."
         )
     return mean_op(x, axes_of("mean", x, dim), keepdim)
 

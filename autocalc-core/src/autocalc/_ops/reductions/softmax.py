@@ -153,8 +153,9 @@ def _class_dim(where: str, dim: int | None, x: Tensor) -> int:
         return dim
     guess = 0 if x.ndim in (0, 1, 3) else 1
     message = (
-        f"{where}: `dim` is missing for an input of shape {x.shape}; taken as {guess}, "
-        f"as PyTorch does. Name the dimension of the classes, often dim=-1."
+        f"{where}: `dim` is missing for an input of shape {x.shape}; dimension {guess} "
+        "is used, as in PyTorch. Give the dimension of the classes, which is often "
+        "dim=-1."
     )
     warnings.warn(message, UserWarning, stacklevel=3)
     return guess

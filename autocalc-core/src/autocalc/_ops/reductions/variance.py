@@ -119,13 +119,13 @@ def _moment(
     if dim.__class__ is FLAG:  # var(x, unbiased)
         if unbiased is not None or keepdim:
             raise ArgumentError(
-                f"{where}: `unbiased`={dim} must be alone; for "
-                f"more give {where}(input, dim, unbiased, keepdim)."
+                f"{where}: `unbiased`={dim} was given with other arguments; write "
+                f"{where}(input, dim, unbiased, keepdim)."
             )
         dim, unbiased = None, dim
     if unbiased is not None and correction is not None:
         raise ArgumentError(
-            f"{where}: `unbiased` and `correction` say the same; give one of them."
+            f"{where}: `unbiased` and `correction` mean the same; give one of them."
         )
     if correction is None:
         correction = 1.0 if unbiased is None or unbiased else 0.0

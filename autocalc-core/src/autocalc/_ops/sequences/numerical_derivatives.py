@@ -201,7 +201,8 @@ def _widths(x: Tensor, axis: int, spacing: Any) -> Tensor:
         if spacing.shape != (count,):
             raise ShapeError(
                 f"gradient: `spacing` has a tensor of shape {spacing.shape} for "
-                f"dimension {axis} of size {count}; it must be a vector of {count}."
+                f"dimension {axis} of size {count}; it must be a vector of {count} "
+                "elements."
             )
         refuse_booleans("gradient", spacing)
         known = spacing if spacing.is_floating_point() else cast(spacing, x.dtype)
@@ -221,7 +222,7 @@ def _slopes(x: Tensor, axis: int, widths: Tensor, edge_order: int) -> Tensor:
     if count <= edge_order:
         raise ShapeError(
             f"gradient: dimension {axis} of shape {x.shape} has {count} values; "
-            f"`edge_order`={edge_order} needs {edge_order + 1} at least."
+            f"`edge_order`={edge_order} needs at least {edge_order + 1}."
         )
     rows = view.movedim(x, axis, -1)
     lines = arithmetic.div(scans.diff(rows), widths)

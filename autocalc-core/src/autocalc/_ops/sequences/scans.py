@@ -185,7 +185,10 @@ def _scan(
         whole = x.is_floating_point()
         return view.clone(x) if whole else cast(x, dtype or dtypes.int64)
     if dtype is dtypes.bool_:
-        message = f"{name}: `dtype` is bool, which has no sums; leave it out for int64."
+        message = (
+            f"{name}: `dtype` is bool, in which sums cannot be computed; do not give "
+            "it to get int64."
+        )
         raise DTypeError(message)
     result = operator(x, axis, *attributes)
     return result if dtype is None else cast(result, dtype)
@@ -506,9 +509,14 @@ def trapezoids(
     values = check_tensor(where, y)
     refuse_booleans(where, y, *(() if x is None else (x,)))
     if x is not None and dx is not None:
-        raise ArgumentError(f"{where}: both `x` and `dx`={dx} are given; give one.")
+        raise ArgumentError(
+            f"{where}: both `x` and `dx`={dx} are given; give only one of them."
+        )
     if values.ndim == 0:
-        raise ShapeError(f"{where}: a tensor without dimensions has no neighbours.")
+        raise ShapeError(
+            f"{where}: a tensor without dimensions has no neighbours; give at least "
+            "one dimension."
+        )
     axis = axis_of(where, dim, values.ndim)
     later, former = _but_first(values, axis), _but_last(values, axis)
     width: Any = number(where, "dx", 1.0 if dx is None else dx)

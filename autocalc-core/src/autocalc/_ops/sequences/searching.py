@@ -283,7 +283,10 @@ def searchsorted(
         order = indexing.long_positions(where, sorter)
         line = indexing.gather(line.detach(), -1, order)
     if side not in (None, "left", "right") or (side == "left" and right):
-        message = f"{where}: `side`={side!r} with `right`={right}; say one of them."
+        message = (
+            f"{where}: `side`={side!r} contradicts `right`={right}; give only one of "
+            "them."
+        )
         raise ArgumentError(message)
     values = input
     if input.__class__ is not Tensor:
@@ -292,8 +295,9 @@ def searchsorted(
     shape, sizes = line._array.shape, check_tensor(where, values)._array.shape
     if len(shape) != 1 and (not shape or shape[:-1] != sizes[:-1]):
         raise ShapeError(
-            f"{where}: the sequence has shape {line.shape}, the values {values.shape}; "
-            f"it must be a vector, or all dimensions but the last must be equal."
+            f"{where}: the sequence has shape {line.shape} and the values have shape "
+            f"{values.shape}; the sequence must be a vector, or all sizes except the "
+            "last must be equal."
         )
     line, values = coerce_two(where, line, values)
     if line._array.dtype.kind == "b":
@@ -343,6 +347,7 @@ def bucketize(
     """
     if check_tensor("bucketize", boundaries).ndim != 1:
         raise ShapeError(
-            f"bucketize: `boundaries` has shape {boundaries.shape}; give a vector."
+            f"bucketize: `boundaries` has shape {boundaries.shape}; it must be a "
+            "vector."
         )
     return searchsorted(boundaries, input, right=right, out_int32=out_int32)

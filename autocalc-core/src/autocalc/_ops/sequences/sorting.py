@@ -146,7 +146,9 @@ def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def _ordered(where: str, x: Any) -> Tensor:
     """Return a tensor whose elements have ranks: numbers, not booleans."""
     if check_tensor(where, x)._array.dtype.kind == "b":
-        message = f"{where}: a tensor of bool has no ranks; convert it with .int()."
+        message = (
+            f"{where}: a tensor of bool cannot be ordered; convert it with .int()."
+        )
         raise DTypeError(message)
     return x  # type: ignore[no-any-return]  # checked
 
@@ -201,8 +203,8 @@ def topk(
     k = as_int("topk", "k", k)
     if not 0 <= k <= size:
         raise ArgumentError(
-            f"topk: `k`={k} of {size} elements along dimension {axis} of shape "
-            f"{x.shape}; it must be in 0 to {size}."
+            f"topk: `k` is {k} for {size} elements along dimension {axis} of shape "
+            f"{x.shape}; it must be between 0 and {size}."
         )
     if x.ndim == 0:
         return Ordered(view.clone(x), argsort(x))
@@ -265,8 +267,8 @@ def kthvalue(
     k = as_int("kthvalue", "k", k)
     if not 1 <= k <= size:
         raise ArgumentError(
-            f"kthvalue: `k`={k} for {size} elements along dimension {dim} of shape "
-            f"{x.shape}; it must be in 1 to {size}."
+            f"kthvalue: `k` is {k} for {size} elements along dimension {dim} of shape "
+            f"{x.shape}; it must be between 1 and {size}."
         )
     if x.ndim == 0:
         return Ordered(view.clone(x), argsort(x))

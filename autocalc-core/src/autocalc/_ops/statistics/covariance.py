@@ -97,8 +97,8 @@ def _rows(where: str, input: Tensor) -> Tensor:
     refuse_booleans(where, check_tensor(where, input))
     if input.ndim > 2:
         raise ShapeError(
-            f"{where}: `input` has shape {input.shape}; it must have two dimensions at "
-            f"most, [variables, observations]."
+            f"{where}: `input` has shape {input.shape}; it must have at most two "
+            "dimensions, [variables, observations]."
         )
     x = input if input.is_floating_point() else to_float(input)
     return x if x.ndim == 2 else view.reshape(x, (1, -1))
@@ -121,8 +121,8 @@ def _weights(
 def _check_weights(name: str, given: Tensor, count: int) -> None:
     if check_tensor("cov", given).shape != (count,):
         raise ShapeError(
-            f"cov: `{name}` has shape {given.shape}; it must have ({count},), a weight "
-            f"for each observation."
+            f"cov: `{name}` has shape {given.shape}; it must have shape ({count},), "
+            "with one weight for each observation."
         )
     refuse_booleans("cov", given)
     if given.is_floating_point() != (name == "aweights"):

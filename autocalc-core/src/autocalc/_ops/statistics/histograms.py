@@ -176,13 +176,13 @@ def histogramdd(
     check_float(where, input)
     if input.ndim < 2 or input.shape[-1] == 0:
         raise ShapeError(
-            f"{where}: `input` has shape {input.shape}; it must be [..., points, D], D "
-            f"being 1 at least."
+            f"{where}: `input` has shape {input.shape}; it must be [..., points, D] "
+            "with D at least 1."
         )
     if weight is not None and check_tensor(where, weight).shape != input.shape[:-1]:
         raise ShapeError(
-            f"{where}: `weight` has shape {weight.shape}; points of shape "
-            f"{input.shape} need {input.shape[:-1]}."
+            f"{where}: `weight` has shape {weight.shape}; for points of shape "
+            f"{input.shape} it must have shape {input.shape[:-1]}."
         )
     with no_grad():
         points = view.reshape(
@@ -227,8 +227,8 @@ def _amounts(where: str, points: Tensor, weight: Any) -> Tensor:
         return ones(points.shape[0], dtype=points.dtype, device=place_of_tensor(points))
     if check_tensor(where, weight).dtype is not points.dtype:
         raise DTypeError(
-            f"{where}: `weight` is {weight.dtype.name}, `input` {points.dtype.name}; "
-            f"they must be of one dtype."
+            f"{where}: `weight` is {weight.dtype.name}, but `input` is "
+            f"{points.dtype.name}; they must have the same dtype."
         )
     if weight.numel() != points.shape[0]:
         raise ShapeError(
@@ -249,13 +249,13 @@ def _edges(where: str, points: Tensor, bins: Any, ends: Any) -> list[Tensor]:
     if len(given) != dims:
         raise ArgumentError(
             f"{where}: `bins` has {len(given)} entries for {dims} dimensions; give one "
-            f"number, or an entry for each."
+            "number, or one entry for each dimension."
         )
     if all(isinstance(edge, Tensor) for edge in given):
         return _given_edges(where, points, given, ends)
     counts = [as_int(where, "bins", n) for n in given]
     if min(counts) < 1:
-        message = f"{where}: `bins` is {min(counts)}; there must be 1 at least."
+        message = f"{where}: `bins` is {min(counts)}; it must be at least 1."
         raise ArgumentError(message)
     return [
         linspace(low, high, n + 1, dtype=points.dtype, device=place_of_tensor(points))
@@ -268,21 +268,24 @@ def _given_edges(
 ) -> list[Tensor]:
     if ends is not None:
         raise ArgumentError(
-            f"{where}: `range`={short(ends)} is for numbers of bins, not for edges."
+            f"{where}: `range`={short(ends)} was given together with edges; it can "
+            "only be used with numbers of bins."
         )
     for edge in edges:
         if edge.dtype is not points.dtype:
             raise DTypeError(
-                f"{where}: the edges are {edge.dtype.name}, `input` "
-                f"{points.dtype.name}; they must be of one dtype."
+                f"{where}: the edges are {edge.dtype.name}, but `input` is "
+                f"{points.dtype.name}; they must have the same dtype."
             )
         if edge.ndim != 1 or edge.shape[0] < 2:
             raise ShapeError(
                 f"{where}: the edges have shape {edge.shape}; they must be a vector of "
-                f"2 at least."
+                "at least 2 elements."
             )
         if not comparison.ge(edge[1:], edge[:-1]).all() or comparison.isnan(edge).any():
-            message = f"{where}: the edges {short(edge.tolist())} do not rise."
+            message = (
+                f"{where}: the edges {short(edge.tolist())} are not in ascending order."
+            )
             raise ArgumentError(message)
     return [view.clone(edge.detach()) for edge in edges]
 
@@ -294,8 +297,8 @@ def _ends(where: str, points: Tensor, given: Any) -> list[tuple[float, float]]:
         numbers = [number(where, "range", x) for x in sequence(where, "range", given)]
         if len(numbers) != 2 * dims:
             raise ArgumentError(
-                f"{where}: `range` has {len(numbers)} numbers; {dims} dimensions need "
-                f"{2 * dims}, two for each."
+                f"{where}: `range` has {len(numbers)} numbers; for {dims} dimensions "
+                f"it needs {2 * dims}, two for each."
             )
         pairs = list(zip(numbers[::2], numbers[1::2], strict=True))
     elif points.shape[0]:
@@ -311,7 +314,7 @@ def _apart(where: str, low: float, high: float) -> tuple[float, float]:
     if not (math.isfinite(low) and math.isfinite(high) and low <= high):
         raise ArgumentError(
             f"{where}: the bins would be between {low:g} and {high:g}; both must be "
-            f"finite, and the first not above the second. Give a `range`, or leave out "
-            f"what is not finite."
+            "finite, and the first must not be above the second. Give `range`, or "
+            "remove the elements that are not finite."
         )
     return (low - 0.5, high + 0.5) if low == high else (low, high)

@@ -189,13 +189,14 @@ def _shares(where: str, x: Tensor, shares: Tensor) -> Tensor:
 
 def _unfit(where: str, x: Tensor, dtype: str, shape: tuple[int, ...]) -> DTypeError:
     return DTypeError(
-        f"{where}: `input` has dtype {x.dtype.name}, `q` {dtype} and shape {shape}; "
-        f"both must have one floating-point dtype, and `q` be a number or a vector."
+        f"{where}: `input` has dtype {x.dtype.name}, and `q` has dtype {dtype} and "
+        f"shape {shape}. Both must have the same floating-point dtype, and `q` must be "
+        "a number or a vector."
     )
 
 
 def _outside(where: str, q: Any) -> ArgumentError:
-    return ArgumentError(f"{where}: `q` is {q}; every one must be in 0 to 1.")
+    return ArgumentError(f"{where}: `q` is {q}; every number must be between 0 and 1.")
 
 
 def _ends(x: Tensor) -> scans.Scanned:
@@ -271,8 +272,8 @@ def bincount(
         and check_tensor("bincount", weights)._array.shape != a.shape
     ):
         raise ShapeError(
-            f"bincount: `weights` has shape {weights.shape}, `input` {input.shape}; "
-            f"they must be equal."
+            f"bincount: `weights` has shape {weights.shape}, but `input` has shape "
+            f"{input.shape}; they must be equal."
         )
     if recordings:
         refuse_reading("bincount, whose shape depends on values")
@@ -282,7 +283,9 @@ def bincount(
     lowest, highest = ends._array.tolist()
     if least < 0 or lowest < 0:
         found = least if least < 0 else lowest
-        message = f"bincount: {found} is negative; counts are of 0, 1, 2 and so on."
+        message = (
+            f"bincount: {found} is negative; the integers to count must be 0 or more."
+        )
         raise ArgumentError(message)
     size = max(least, highest + 1)
     if weights is not None:

@@ -31,8 +31,8 @@ def check_writable(where: str, x: Tensor, other: Any = None) -> bool:
     if not a.flags.c_contiguous and repeats(a):
         raise ArgumentError(
             f"{where}: unsupported operation: the tensor of shape {x.shape} is "
-            f"expanded or has windows that overlap: several of its elements are one "
-            f"place in memory, a single memory location. clone() it before the write."
+            "expanded or has overlapping windows: several of its elements share a "
+            "single memory location. Call clone() on it before the write."
         )
     base = base_of(x)
     if not a.flags.writeable and base._array.flags.writeable:
@@ -64,9 +64,9 @@ def _check_history(where: str, x: Tensor, base: Tensor) -> None:
     if expanded or (base._view is not None and base._view.opaque):
         raise GradError(
             f"{where}: the tensor of shape {x.shape} shares its memory with another by "
-            f"expand() or by a Function that returned its input, as modules with a "
-            f"full backward hook do. So a write has no gradient. clone() it before "
-            f"the write, or use a module without inplace=True."
+            "expand() or by a Function that returned its input, as modules with a "
+            "full backward hook do. A write into it cannot have a gradient. Call "
+            "clone() on it before the write, or use a module without inplace=True."
         )
 
 
@@ -117,8 +117,8 @@ def _spread(where: str, src: Tensor, x: Tensor) -> Tensor:
         return broadcasting.expand(src, x.shape)
     except ShapeError:
         raise ShapeError(
-            f"{where}: what is written has shape {src.shape}, the tensor {x.shape}; it "
-            f"must have that shape, or broadcast to it."
+            f"{where}: the new values have shape {src.shape}, but the tensor has shape "
+            f"{x.shape}; they must have its shape, or broadcast to it."
         ) from None
 
 
@@ -154,7 +154,7 @@ def fill_(x: Tensor, value: Any) -> Tensor:
         if value.ndim:
             raise ShapeError(
                 f"fill_: `value` has shape {value.shape}; it must be a number or a "
-                f"tensor without dimensions. copy_() takes more."
+                "tensor without dimensions. Use copy_() for more elements."
             )
         return copy_into(x, value)
     fill_array(x._array, numbers_only("fill_", value))

@@ -58,8 +58,8 @@ def _check_elements(x: Tensor, kind: DType) -> None:
     if x.ndim == 0 or not (single or x.stride(-1) == 1):
         raise ShapeError(
             f"view: a tensor of shape {x.shape} with strides {x.stride()} cannot be "
-            f"seen as {kind.name}, whose elements have another size than those of "
-            f"{x.dtype.name}: it needs a last dimension of stride 1. Use contiguous()."
+            f"viewed as {kind.name}, whose elements have another size than those of "
+            f"{x.dtype.name}: its last dimension must have stride 1. Use contiguous()."
         )
     ratio = kind.itemsize // x.itemsize
     moved = [
@@ -71,9 +71,9 @@ def _check_elements(x: Tensor, kind: DType) -> None:
         names += [f"stride({i})" for i, n in enumerate(x.shape[:-1]) if n > 1]
         named = next(n for n, step in zip(names, steps, strict=False) if step % ratio)
         raise ShapeError(
-            f"view: to be seen as {kind.name}, self.{named} must be divisible by "
-            f"{ratio}, as {ratio} elements of {x.dtype.name} make one. The tensor has "
-            f"shape {x.shape} and strides {x.stride()}."
+            f"view: to view the tensor as {kind.name}, self.{named} must be divisible "
+            f"by {ratio}, because {ratio} elements of {x.dtype.name} form one. The "
+            f"tensor has shape {x.shape} and strides {x.stride()}."
         )
 
 
@@ -81,6 +81,6 @@ def _check_truth(bytes_: Any) -> None:
     most = arrays.max(bytes_, tuple(range(bytes_.ndim))) if bytes_.size else 0
     if most > 1:
         raise ArgumentError(
-            f"view: a byte of {int(most)} is no boolean, which is 0 or 1; compare with "
-            f"0 instead."
+            f"view: a byte of {int(most)} is not a boolean, because it is neither 0 "
+            "nor 1; compare the tensor with 0 instead."
         )

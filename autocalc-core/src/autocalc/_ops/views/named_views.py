@@ -80,7 +80,7 @@ def unflatten(
     if not parts or not fits or parts.count(-1) > 1 or min(parts) < -1:
         raise ShapeError(
             f"unflatten: dimension {axis} of size {n} in shape {x.shape} cannot be "
-            f"split into {parts}; they must multiply to {n}, one may be -1."
+            f"split into {parts}; their product must be {n}, and one of them may be -1."
         )
     parts = tuple(n // known if m == -1 else m for m in parts)
     return reshape_op(x, (*shape[:axis], *parts, *shape[axis + 1 :]))

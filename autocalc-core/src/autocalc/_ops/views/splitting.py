@@ -117,8 +117,8 @@ def narrow(
     begin = first + n if first < 0 else first
     if not 0 <= begin <= n or not 0 <= count <= n - begin:
         raise DimensionError(
-            f"narrow: {count} slices from {first} on exceed dimension {axis} of "
-            f"size {n} in shape {input.shape}."
+            f"narrow: {count} slices from index {first} on extend beyond dimension "
+            f"{axis} of size {n} in shape {input.shape}."
         )
     return slicing.slices(input, axis, (slice(begin, begin + count),))[0]
 
@@ -157,7 +157,7 @@ def _of_sizes(where: str, input: Tensor, sizes: Sequence[int], dim: int) -> Part
     if min(counts, default=0) < 0 or sum(counts) != n:
         raise ShapeError(
             f"{where}: the sizes {counts} along dimension {axis} of shape "
-            f"{input.shape}; none may be negative, and they must add up to {n}."
+            f"{input.shape}; none may be negative, and their sum must be {n}."
         )
     ends = list(accumulate(counts, initial=0))
     return slicing.slices(input, axis, list(map(slice, ends, ends[1:])))
@@ -199,8 +199,8 @@ def split(
     size = as_int("split", "split_size", split_size_or_sections)
     if size < 0 or (size == 0 and n > 0):
         raise ArgumentError(
-            f"split: parts of size {size} of dimension {axis} of size {n}; the size "
-            f"must be positive."
+            f"split: `split_size_or_sections` is {size} for dimension {axis} of size "
+            f"{n}; it must be above 0."
         )
     return _of_size(tensor, axis, n, size)
 
@@ -280,7 +280,7 @@ def _read(where: str, parts: Any) -> Any:
     if parts.dtype is not dtypes.int64 or parts.ndim > 1:
         raise DTypeError(
             f"{where}: `indices_or_sections` is a tensor of {parts.dtype.name} and "
-            f"shape {parts.shape}; it must be int64, without dimensions or a vector."
+            f"shape {parts.shape}; it must be of int64, and either 0-d or a vector."
         )
     return parts.tolist()
 
@@ -334,7 +334,10 @@ def tensor_split(
         return slicing.slices(input, axis, parts)
     count = as_int("tensor_split", "sections", indices_or_sections)
     if count < 1:
-        raise ArgumentError(f"tensor_split: {count} sections; there must be 1 or more.")
+        raise ArgumentError(
+            f"tensor_split: `indices_or_sections` is {count}; there must be 1 section "
+            "or more."
+        )
     size, extra = divmod(n, count)
     return _of_sizes(
         "tensor_split", input, [size + (i < extra) for i in range(count)], axis
@@ -346,14 +349,15 @@ def _split_evenly(
 ) -> Parts:
     if check_tensor(where, input).ndim < least:
         raise DimensionError(
-            f"{where}: the tensor has shape {input.shape}; it must have {least} "
-            f"dimension{'s' * (least > 1)} at least."
+            f"{where}: the tensor has shape {input.shape}; it must have at least "
+            f"{least} dimension{'s' * (least > 1)}."
         )
     n = input.shape[axis]
     if isinstance(parts, int) and (parts < 1 or n % parts):
         raise ArgumentError(
-            f"{where}: {parts} equal sections of dimension {axis} of size {n} in shape "
-            f"{input.shape}; it must be divisible."
+            f"{where}: {parts} equal sections were requested along dimension {axis} of "
+            f"size {n} in shape {input.shape}; the size must be divisible by the "
+            "number of sections."
         )
     return tensor_split(input, parts, axis)
 

@@ -137,8 +137,8 @@ def _seen_of_view(x: Tensor, size: Any, stride: Any, storage_offset: Any) -> Ten
     steps = integers("as_strided", "stride", stride)
     if len(sizes) != len(steps) or min_of((*sizes, *steps, 0)) < 0:
         raise ShapeError(
-            f"as_strided: `size`={sizes}, `stride`={steps}; there must be a stride for "
-            f"each size, and none of them be negative."
+            f"as_strided: `size`={sizes}, `stride`={steps}; there must be one stride "
+            "for each size, and none may be negative."
         )
     base = base_of(x)
     begin = 0 if base is x else x.storage_offset()
@@ -165,9 +165,9 @@ def _check_bounds(base: Tensor, size: Any, stride: Any, offset: int) -> None:
     span, held = _span(size, stride), _span(base.shape, base.stride())
     if offset < 0 or (span and offset + span > held):
         raise ArgumentError(
-            f"as_strided: `size`={size}, `stride`={stride} and `storage_offset`="
-            f"{offset} need {offset} to {offset + span - 1} of memory that holds "
-            f"{held} elements."
+            f"as_strided: `size`={size}, `stride`={stride} and "
+            f"`storage_offset`={offset} need the elements {offset} to "
+            f"{offset + span - 1} of a memory that holds {held} elements."
         )
 
 
@@ -205,6 +205,6 @@ def _repeated(shape: Any, layout: Any) -> bool:
 
 def _no_gradient(x: Tensor, what: str) -> GradError:
     return GradError(
-        f"as_strided: the view {what}, of shape {x.shape}, so that it has no gradient. "
-        f"Use clone() before, or ac.no_grad()."
+        f"as_strided: the view {what}, of shape {x.shape}, so it cannot have a "
+        "gradient. Call clone() first, or use ac.no_grad()."
     )

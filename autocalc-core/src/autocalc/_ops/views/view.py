@@ -135,7 +135,7 @@ def view(input: Tensor, shape: Sequence[int]) -> Tensor:
     if not (seen or store_in_rows(input)):
         raise ShapeError(
             f"view: a tensor of shape {input.shape} with strides {input.stride()} "
-            f"cannot be seen as {sizes} without a copy; use reshape()."
+            f"cannot be viewed as {sizes} without a copy; use reshape()."
         )
     return reshape_view(input, sizes)
 
@@ -220,7 +220,9 @@ def squeeze(
         if sizes[dim] == 1:
             sizes = (*sizes[:dim], *sizes[dim:][1:])
     elif dim is None:
-        message = "squeeze: `dim` is None; leave it out for all dimensions of size 1."
+        message = (
+            "squeeze: `dim` is None; do not give it to remove all dimensions of size 1."
+        )
         raise ArgumentError(message)
     elif not (isinstance(dim, (list, tuple)) and len(dim) == 0):
         axes = axes_of("squeeze", input, dim)
@@ -308,8 +310,8 @@ def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
     axes = _order(a.ndim, order)
     if axes is None:
         raise DimensionError(
-            f"permute: `dims`={order} is no order of the {input.ndim} dimensions "
-            f"of shape {input.shape}; name each once."
+            f"permute: `dims`={order} is not an order of the {input.ndim} dimensions "
+            f"of shape {input.shape}; name each dimension once."
         )
     return view_of(input, a.transpose(axes), _PERMUTE, (axes,))
 
@@ -432,8 +434,8 @@ def movedim(
     )
     if len(origin) != len(goal) or any(len(set(v)) < len(v) for v in (origin, goal)):
         raise DimensionError(
-            f"movedim: `source`={source} to `destination`={destination}; each must "
-            f"name as many dimensions, none twice."
+            f"movedim: `source` is {source} and `destination` is {destination}; both "
+            "must name equally many dimensions, and none twice."
         )
     if x.ndim == 0:
         return x
@@ -566,7 +568,10 @@ def _view_method(
     if dtype is not None or (len(sizes) == 1 and sizes[0].__class__ in _KINDS):
         kind = sizes[0] if dtype is None else dtype
         if size is not None or (sizes and dtype is not None):
-            message = f"view: `dtype`={kind} excludes a shape; change the shape later."
+            message = (
+                f"view: `dtype`={kind} cannot be combined with a shape; change the "
+                "shape in a second call."
+            )
             raise ArgumentError(message)
         return view_as_dtype(self, kind)
     plain = sizes and sizes[0].__class__ is int and size is None

@@ -88,7 +88,7 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     if not 0 <= width <= n or stride < 1:
         raise ArgumentError(
             f"unfold: `size`={width}, `step`={stride} for dimension {axis} of size "
-            f"{n}; `size` must be in 0 to {n} and `step` be 1 at least."
+            f"{n}; `size` must be between 0 and {n}, and `step` at least 1."
         )
     if x.ndim == 0:
         return slicing.slice_op(view.reshape_op(x, (1,)), slice(0, width))

@@ -35,9 +35,9 @@ def check_same_parameters(
         for i, text in enumerate(texts):
             if int(theirs[i]) != int(digests[0][i]):
                 raise DistributedError(
-                    f"{where}: parameter {i} of rank {other} is another one than that "
-                    f"of rank {group.ranks[0]}; on this rank, {rank}, it is {text}. "
-                    f"Build the same model on all ranks."
+                    f"{where}: parameter {i} of rank {other} differs from that of rank "
+                    f"{group.ranks[0]}; on this rank, {rank}, it is {text}. Build the "
+                    "same model on all ranks."
                 )
 
 

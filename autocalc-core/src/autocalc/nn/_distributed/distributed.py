@@ -175,7 +175,7 @@ class DistributedDataParallel(Module):
         if not trained:
             raise ArgumentError(
                 f"{_WHERE}: no parameter of the module requires a gradient; there is "
-                f"nothing to average, call the module itself."
+                "nothing to average, so call the module itself."
             )
         limit = None if megabytes is None else megabytes * _MB
         flags = self.gradient_as_bucket_view, self.find_unused_parameters
@@ -290,8 +290,9 @@ class DistributedDataParallel(Module):
         """Tell the others that this rank has data; return whose buffers count."""
         if recorder() is not None:
             raise CompileError(
-                f"{_WHERE}.join: the ranks tell each other before each step which has "
-                f"data, which no replay of a compiled step does. Do not compile it."
+                f"{_WHERE}.join: before each step, the ranks exchange which of them "
+                "have data, and a replay of a compiled step cannot do this. Do not "
+                "compile the step."
             )
         assert self._reducer is not None
         return self._take(take_turn(self._reducer.group, True, syncs))

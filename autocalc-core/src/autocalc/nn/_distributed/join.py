@@ -41,6 +41,6 @@ def check_all_active(where: str, group: ProcessGroup, turn: Turn) -> None:
     if gone:
         raise DistributedError(
             f"{where}: rank {', '.join(map(str, gone))} has no more data, and "
-            f"throw_on_early_termination is True. Give all ranks as many batches, or "
-            f"leave it out."
+            "throw_on_early_termination is True. Give all ranks equally many batches, "
+            "or do not set it."
         )

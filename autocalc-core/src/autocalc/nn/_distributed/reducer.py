@@ -197,9 +197,9 @@ class Reducer:
             return
         if edge in self._ready:
             raise DistributedError(
-                f"{_WHERE}: {self._name(edge)} has got a second gradient in one "
-                f"backward, after the one that was sent. Use parameters inside of the "
-                f"module's forward only."
+                f"{_WHERE}: {self._name(edge)} received a second gradient in one "
+                "backward pass, after the first one was sent. Use parameters only "
+                "inside of the module's forward."
             )
         self._mark(edge)
 
@@ -272,8 +272,9 @@ class Reducer:
         """Return which parameters have a gradient on some rank."""
         if recorder() is not None:
             raise CompileError(
-                f"{_WHERE}: find_unused_parameters=True looks at each backward, which "
-                f"no replay of a compiled step does. Leave it out, or do not compile."
+                f"{_WHERE}: find_unused_parameters=True inspects each backward pass, "
+                "which a replay of a compiled step cannot do. Do not give it, or do "
+                "not compile the step."
             )
         counts = tensor([int(e not in self._unused) for e in self._leaves], dtype=int32)
         steps = all_reduce_steps(self.group, self._channel, counts, ReduceOp.SUM)
@@ -297,10 +298,10 @@ class Reducer:
             rank = self.group.world.rank()
             missing = [self._name(e) for e in self._leaves if e not in self._ready]
             raise DistributedError(
-                f"{_WHERE}: rank {rank}: the last backward has brought no "
-                f"gradient of {', '.join(missing[:5])}, for which all ranks wait. "
-                f"Compute the loss from what the module returns, and pass "
-                f"find_unused_parameters=True if it may leave parameters out."
+                f"{_WHERE}: rank {rank}: the last backward pass computed no gradient "
+                f"of {', '.join(missing[:5])}, and all ranks wait for it. Compute the "
+                "loss from what the module returns, and pass "
+                "find_unused_parameters=True if it may leave parameters out."
             )
         self.armed = sync
 

@@ -90,7 +90,7 @@ class SyncBatchNorm(_BatchNorm):
         if input.shape[1] != self.num_features:
             raise ShapeError(
                 f"SyncBatchNorm: `input` of shape {input.shape} has {input.shape[1]} "
-                f"channels, the layer num_features={self.num_features}."
+                f"channels, but the layer has num_features={self.num_features}."
             )
         return sync_batch_norm(input, mean, var, weight, bias, share, eps, group)
 

@@ -89,9 +89,9 @@ def _check_count(input: Tensor, count: Tensor, group: ProcessGroup) -> None:
         return  # this rank alone has more: nothing to read
     if count.item() < 2:
         raise ShapeError(
-            f"SyncBatchNorm: all ranks have {count.item():g} value in each channel "
-            f"together, the input of rank {group.world.rank()} shape "
-            f"{input.shape}; training needs 2 or more."
+            f"SyncBatchNorm: all ranks together have {count.item():g} value in each "
+            f"channel, and the input of rank {group.world.rank()} has shape "
+            f"{input.shape}; training needs 2 values or more."
         )
 
 

@@ -98,7 +98,10 @@ class LinearCrossEntropyOptions:
         if self.acc_dtype is not None:
             kind = dtypes.as_dtype(self.acc_dtype)
             if not kind.is_floating_point:
-                message = f"{where}: `acc_dtype` is {kind.name}; it must be a float."
+                message = (
+                    f"{where}: `acc_dtype` is {kind.name}; it must be a floating-point "
+                    "dtype."
+                )
                 raise ArgumentError(message)
 
     def rows(self, batch: int, features: int, classes: int) -> int:
@@ -204,8 +207,8 @@ def linear_cross_entropy(
     spread = check_tensor(where, target).shape == shape
     if spread and ignore_index is not None:
         raise ArgumentError(
-            f"{where}: `ignore_index`={ignore_index!r} with a `target` of "
-            f"probabilities, which has no labels to ignore; leave it out."
+            f"{where}: `ignore_index`={ignore_index!r} was given with a `target` of "
+            "probabilities, which has no labels to ignore; do not give it."
         )
     ignored = (
         -100 if ignore_index is None else as_int(where, "ignore_index", ignore_index)
@@ -226,7 +229,7 @@ def linear_cross_entropy(
     if target.shape[:1] != input.shape[:1]:
         raise ShapeError(
             f"{where}: `target` has shape {target.shape} for {input.shape[0]} rows of "
-            f"`input`; it must begin with as many."
+            "`input`; its first size must be the number of rows."
         )
     job = _Job(rows, target, settings, bool(options and options.allow_retain_graph))
     if reduction == "none":
@@ -380,9 +383,9 @@ def _check_shapes(
     fits = fits and input.shape[-1] == linear_weight.shape[-1]
     if not fits or (input.ndim == 1 and linear_weight.ndim > 2):
         raise ShapeError(
-            f"{where}: `input` has shape {input.shape}, `linear_weight` "
+            f"{where}: `input` has shape {input.shape} and `linear_weight` has shape "
             f"{linear_weight.shape}; they must be (N, F) or (F,), and (C, F), or (N, "
-            f"F) and (C, d1, ..., F)."
+            "F) and (C, d1, ..., F)."
         )
     if bias is None:
         return
@@ -390,5 +393,6 @@ def _check_shapes(
     if bias.shape != linear_weight.shape[:-1]:
         raise ShapeError(
             f"{where}: `linear_bias` has shape {bias.shape}; for a `linear_weight` of "
-            f"{linear_weight.shape} it must be {linear_weight.shape[:-1]}."
+            f"shape {linear_weight.shape} it must have shape "
+            f"{linear_weight.shape[:-1]}."
         )

@@ -149,7 +149,9 @@ def multi_head_attention_forward(
     for name, bias in (("bias_k", bias_k), ("bias_v", bias_v)):
         _check_shape(name, bias, (1, 1, embed_dim_to_check))
     if (bias_k is None) != (bias_v is None):
-        message = f"{_WHERE}: `bias_k` and `bias_v` belong together; give both or none."
+        message = (
+            f"{_WHERE}: `bias_k` and `bias_v` belong together; give both or neither."
+        )
         raise ArgumentError(message)
     layer = steps.Attention(
         _WHERE,
@@ -176,7 +178,8 @@ def _check_heads(size: int, heads: int) -> None:
     if not size or not heads or size % heads:
         raise ArgumentError(
             f"{_WHERE}: `embed_dim_to_check` is {size} and `num_heads` {heads}; the "
-            f"heads must divide the features, and neither may be 0."
+            "number of features must be a multiple of the number of heads, and "
+            "neither may be 0."
         )
 
 
@@ -184,7 +187,7 @@ def _given(name: str, weight: Tensor | None) -> Tensor:
     if weight is None:
         raise ArgumentError(
             f"{_WHERE}: `{name}` is None; give `in_proj_weight`, or "
-            f"`use_separate_proj_weight=True` and the three weights apart."
+            "`use_separate_proj_weight=True` and three separate weights."
         )
     return check_tensor(_WHERE, weight)
 

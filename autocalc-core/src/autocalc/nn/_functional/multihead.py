@@ -151,8 +151,8 @@ def padding(where: str, mask: Tensor | None, batch: int, keys: int) -> Tensor | 
         return None
     if mask.shape not in ((batch, keys), (keys,)):
         raise ShapeError(
-            f"{where}: `key_padding_mask` has shape {mask.shape}; it must "
-            f"be ({batch}, {keys}), batch and keys."
+            f"{where}: `key_padding_mask` has shape {mask.shape}; it must be ({batch}, "
+            f"{keys}): the batch size and the number of keys."
         )
     return view.reshape(mask, (batch if mask.ndim == 2 else 1, 1, 1, keys))
 

@@ -80,8 +80,8 @@ def _mask(
     keys = parts.k.shape[2]
     if asked.is_causal and asked.attn_mask is None:
         raise ArgumentError(
-            f"{where}: `is_causal` says that `attn_mask` is causal, and there is no "
-            f"mask; Transformer.generate_square_subsequent_mask makes one."
+            f"{where}: `is_causal` is True, but `attn_mask` is missing; "
+            "Transformer.generate_square_subsequent_mask makes a causal mask."
         )
     padded = multihead.allowed(where, "key_padding_mask", asked.key_padding_mask)
     mask = multihead.padding(where, padded, batch, keys)
@@ -136,7 +136,8 @@ def check_shapes(
         needed = ", ".join(order.format(size) for size in sizes)
         raise ShapeError(
             f"{where}: query, key and value have shapes {given}; they must be "
-            f"{needed}, or all three without B; key and value of one length."
+            f"{needed}, or all three without B, and key and value must have the same "
+            "length."
         )
     return len(q) == 2
 

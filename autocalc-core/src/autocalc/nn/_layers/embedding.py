@@ -354,6 +354,6 @@ def _table_shape(where: str, table: Tensor) -> tuple[int, int]:
 def _check_table(where: str, weight: Tensor, needed: tuple[int, int]) -> None:
     if weight.shape != needed:
         raise ShapeError(
-            f"{where}: `_weight` has shape {weight.shape}, the sizes given are "
+            f"{where}: `_weight` has shape {weight.shape}, but the given sizes are "
             f"{needed}; they must be equal."
         )

@@ -100,8 +100,8 @@ def _check_all(own: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     missing, unknown = sorted(own.keys() - given), sorted(given.keys() - own)
     if missing or unknown:
         raise ArgumentError(
-            f"{_NAME}: with strict=True each parameter and buffer is given and nothing "
-            f"else; missing: {missing}, unknown: {unknown}."
+            f"{_NAME}: with strict=True, exactly the parameters and buffers must be "
+            f"given; missing: {missing}, unknown: {unknown}."
         )
 
 
@@ -115,8 +115,8 @@ def _tied(own: Mapping[str, Any], given: Mapping[str, Tensor]) -> dict[str, Tens
         values = {id(given[name]): given[name] for name in names if name in given}
         if len(values) > 1:
             raise ArgumentError(
-                f"{_NAME}: {', '.join(map(repr, names))} are one parameter and are "
-                f"given different tensors; give one, or tie_weights=False."
+                f"{_NAME}: {', '.join(map(repr, names))} are the same parameter but "
+                "were given different tensors; give one tensor, or tie_weights=False."
             )
         for value in values.values():
             tied |= dict.fromkeys(names, value)

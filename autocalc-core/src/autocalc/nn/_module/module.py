@@ -35,8 +35,9 @@ def _no_forward(self: Module, *args: Any, **kwargs: Any) -> Any:
 def not_called(self: Module, *args: Any, **kwargs: Any) -> Any:
     """Raise an error: a list or a dict of modules cannot be called."""
     raise NotImplementedError(
-        f"{type(self).__name__}: it holds modules and is not called. Call its modules "
-        f"in the `forward` of the module that has it; nn.Sequential calls them in turn."
+        f"{type(self).__name__}: it is a container of modules and cannot be called. "
+        "Call its modules in the `forward` of your module, or use nn.Sequential, "
+        "which calls them in order."
     )
 
 

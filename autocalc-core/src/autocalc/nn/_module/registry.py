@@ -90,8 +90,8 @@ def check_name(where: str, owner: Any, name: object, kind: str) -> None:
         )
     if hasattr(owner, name) and owner._names.get(name) != kind:
         raise NameInUseError(
-            f"{where}: {type(owner).__name__} already has an attribute {name!r}; "
-            f"choose another name."
+            f"{where}: {type(owner).__name__} already has the attribute {name!r}; "
+            "choose another name."
         )
 
 

@@ -49,8 +49,8 @@ class ModuleTree(Generic[M]):
             given = [*map(short, args), *(f"{k}={short(v)}" for k, v in kwargs.items())]
             raise DTypeError(
                 f"{type(self).__name__}: Module.__init__() was given "
-                f"{', '.join(given)} and takes no arguments. Leave them out, or set "
-                f"call_super_init = True in the class if they are a mix-in's."
+                f"{', '.join(given)}, but it takes no arguments. Remove them, or set "
+                "call_super_init = True in the class if they are for a mix-in."
             )
         self.__dict__.update(training=True, _names={}, _unsaved=set(), _hooks=None)
         if self.call_super_init:

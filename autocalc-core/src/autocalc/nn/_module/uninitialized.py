@@ -36,7 +36,10 @@ class _Uninitialized(Tensor):
         check_flag(name, "requires_grad", requires_grad)
         kind = dtypes.as_dtype(dtypes.get_default_dtype() if dtype is None else dtype)
         if requires_grad and not kind.is_floating_point:
-            message = f"{name}: a tensor of {kind.name} has no gradient; use a float."
+            message = (
+                f"{name}: a tensor of {kind.name} cannot have a gradient; use a "
+                "floating-point dtype."
+            )
             raise DTypeError(message)
         _ARRAY.__set__(self, empty(0, dtype=kind, device=device)._array)
         self._version = None

@@ -66,6 +66,6 @@ def sdpa_kernel(
             f"list of them."
         )
     if not given:
-        message = "sdpa_kernel: `backends` is empty; name one SDPBackend at least."
+        message = "sdpa_kernel: `backends` is empty; give at least one SDPBackend."
         raise ArgumentError(message)
     yield

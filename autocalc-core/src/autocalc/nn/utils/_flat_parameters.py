@@ -34,7 +34,7 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     if not params:
         raise ArgumentError(
             f"{where}: `parameters` has no tensor; give one or more. A generator, such "
-            f"as model.parameters(), gives its tensors only once."
+            "as model.parameters(), yields its tensors only once."
         )
     return joining.cat([view.reshape(p, (-1,)) for p in params])
 
@@ -70,8 +70,8 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     needed = sum(p.numel() for p in params)
     if check_tensor("vector_to_parameters", vec).shape != (needed,):
         raise ShapeError(
-            f"vector_to_parameters: `vec` has shape {vec.shape}, the parameters have "
-            f"{needed} elements; it must be ({needed},)."
+            f"vector_to_parameters: `vec` has shape {vec.shape}, but the parameters "
+            f"have {needed} elements; it must have shape ({needed},)."
         )
     start = 0
     with no_grad():

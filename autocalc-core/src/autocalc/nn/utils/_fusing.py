@@ -66,8 +66,8 @@ def conv_norm_relu(
     where = "conv_norm_relu"
     if not isinstance(conv, Module) or not isinstance(norm, _BatchNorm):
         raise ModuleError(
-            f"{where}: `conv` is {short(conv)}, `norm` {short(norm)}; they must be a "
-            f"convolution and the batch norm after it."
+            f"{where}: `conv` is {short(conv)} and `norm` is {short(norm)}; they must "
+            "be a convolution and the batch norm that follows it."
         )
     return norm.relu(conv(check_tensor(where, input)), residual)
 
@@ -114,7 +114,7 @@ def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
         raise ArgumentError(
             f"{where}: got {type(conv).__name__} with `transpose`={transpose}; give "
             f"{kind} such as a {'ConvTranspose2d' if transpose else 'Conv2d'}, and the "
-            f"batch norm after it."
+            "batch norm that follows it."
         )
     _check_pair(where, conv, bn, (conv.out_channels,))
     return _fused(conv, fuse_conv_bn_weights(*_tensors_of(conv, bn, transpose)))
@@ -263,15 +263,18 @@ def fuse_linear_bn_weights(
 def _check_pair(where: str, layer: Module, bn: Any, sizes: tuple[int, ...]) -> None:
     """Raise unless both are after eval, and the norm fits and has statistics."""
     if not isinstance(bn, _BatchNorm):
-        message = f"{where}: got {type(bn).__name__}; give the batch norm after it."
+        message = (
+            f"{where}: got {type(bn).__name__}; give the batch norm that follows it."
+        )
         raise ArgumentError(message)
     statistics = bn.running_mean is not None and bn.running_var is not None
     if layer.training or bn.training or not statistics or bn.num_features not in sizes:
         raise ArgumentError(
-            f"{where}: a {type(layer).__name__} of {sizes[0]} outputs, training="
-            f"{layer.training}, and a norm of {bn.num_features}, training="
-            f"{bn.training}, track_running_stats={bn.track_running_stats}; both must "
-            f"be after eval() and of as many outputs, the norm with running statistics."
+            f"{where}: got a {type(layer).__name__} of {sizes[0]} outputs with "
+            f"training={layer.training}, and a norm of {bn.num_features} with "
+            f"training={bn.training} and track_running_stats={bn.track_running_stats}. "
+            "Both must be in evaluation mode and have equally many outputs, and the "
+            "norm needs running statistics."
         )
 
 
@@ -300,7 +303,7 @@ def _check_shapes(
         check_float(where, row)
         if row.shape not in allowed:
             raise ShapeError(
-                f"{where}: `{name}` of shape {weight.shape} has {outputs} outputs, and "
+                f"{where}: `{name}` of shape {weight.shape} has {outputs} outputs, but "
                 f"a tensor has shape {row.shape}; it must be ({outputs},)."
             )
 

@@ -243,8 +243,8 @@ def orthogonal(
     weight = weight_of(where, module, name)
     if weight.ndim < 2:
         raise ShapeError(
-            f"{where}: {name!r} has shape {weight.shape}; an orthogonal weight has two "
-            f"dimensions or more."
+            f"{where}: {name!r} has shape {weight.shape}; an orthogonal weight must "
+            "have at least two dimensions."
         )
     if orthogonal_map is None:
         square = weight.shape[-2] == weight.shape[-1]

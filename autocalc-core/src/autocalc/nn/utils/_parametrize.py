@@ -133,8 +133,8 @@ class ParametrizationList(ModuleList):
             if inverse is None:
                 if strict:
                     raise ModuleError(
-                        f"{type(module).__name__}: it has no right_inverse(), so that "
-                        f"nothing can be assigned to what it parametrizes."
+                        f"{type(module).__name__}: it has no right_inverse(), so "
+                        "nothing can be assigned to the parametrized tensor."
                     )
                 continue
             try:
@@ -165,8 +165,8 @@ class ParametrizationList(ModuleList):
             needed = [o._array.shape for o in self.originals()]
             if given != needed:
                 raise ShapeError(
-                    f"right_inverse: returned shapes {given}; what is kept has "
-                    f"{needed}."
+                    f"right_inverse: returned the shapes {given}, but the original "
+                    f"tensors have the shapes {needed}."
                 )
             for original, part in zip(self.originals(), kept, strict=True):
                 original.copy_(part)
@@ -342,15 +342,14 @@ def _check_like(found: Any, wanted: Tensor, what: str) -> None:
     if not isinstance(found, Tensor) or found.dtype is not wanted.dtype:
         kind = found.dtype.name if isinstance(found, Tensor) else type(found).__name__
         raise DTypeError(
-            f"register_parametrization: a parametrization must return a tensor of "
-            f"{wanted.dtype.name}, but {what} {kind}; pass unsafe=True if that is "
-            f"meant."
+            "register_parametrization: a parametrization must return a tensor of "
+            f"{wanted.dtype.name}, but {what} {kind}; pass unsafe=True to allow it."
         )
     if found.shape != wanted.shape:
         raise ShapeError(
-            f"register_parametrization: Registering a parametrization may not change "
+            "register_parametrization: Registering a parametrization may not change "
             f"the shape of the tensor, {wanted.shape}, but {what} {found.shape}; pass "
-            f"unsafe=True if that is meant."
+            "unsafe=True to allow it."
         )
 
 
@@ -416,8 +415,8 @@ def remove_parametrizations(
     found = lists[tensor_name]
     if not leave_parametrized and not found.is_tensor:
         raise ArgumentError(
-            f"{where}: leave_parametrized=False is for an original of one tensor; that "
-            f"of {tensor_name!r} is {found.ntensors} tensors."
+            f"{where}: leave_parametrized=False needs a single original tensor, but "
+            f"{tensor_name!r} has {found.ntensors}."
         )
     tensor = _plain(found, leave_parametrized)
     del lists[tensor_name]

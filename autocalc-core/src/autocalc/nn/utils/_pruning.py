@@ -87,8 +87,8 @@ class BasePruningMethod(ABC):
         scores = values if importance_scores is None else importance_scores
         if scores.shape != values.shape:
             raise ShapeError(
-                f"{cls.__name__}: `importance_scores` has shape {scores.shape}, the "
-                f"parameter {name!r} {values.shape}; they must be equal."
+                f"{cls.__name__}: `importance_scores` has shape {scores.shape}, but "
+                f"the parameter {name!r} has shape {values.shape}; they must be equal."
             )
         if before is None:
             mask = method.compute_mask(scores.detach(), like.ones_like(values.detach()))
@@ -168,8 +168,8 @@ class PruningContainer(BasePruningMethod):
             self._tensor_name = getattr(self, "_tensor_name", name)
         if name != getattr(self, "_tensor_name", name):
             raise ArgumentError(
-                f"PruningContainer: the rule is for {name!r}, the others for "
-                f"{self._tensor_name!r}; all must be for one parameter."
+                f"PruningContainer: this method prunes {name!r}, but the others prune "
+                f"{self._tensor_name!r}; all must prune the same parameter."
             )
         self._pruning_methods += (method,)
 

@@ -35,7 +35,7 @@ def _number_to_prune(where: str, amount: float, size: int) -> int:
     count = round(amount * size) if is_fraction else int(amount)
     if count > size:
         raise ArgumentError(
-            f"{where}: `amount` is {amount}, more than the {size} that there are."
+            f"{where}: `amount` is {amount}, but there are only {size}."
         )
     return count
 
@@ -223,8 +223,8 @@ class CustomFromMask(BasePruningMethod):
         """Return the product of the two masks."""
         if default_mask.shape != self.mask.shape:
             raise ShapeError(
-                f"CustomFromMask: `mask` has shape {self.mask.shape}, the parameter "
-                f"{t.shape}; they must be equal."
+                f"CustomFromMask: `mask` has shape {self.mask.shape}, but the "
+                f"parameter has shape {t.shape}; they must be equal."
             )
         product: Tensor = default_mask * self.mask.to(default_mask.dtype)
         return product

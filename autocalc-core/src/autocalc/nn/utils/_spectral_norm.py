@@ -125,8 +125,8 @@ def spectral_norm(
     if not isinstance(weight, Parameter):
         known = ", ".join(module._parameters) or "none"
         raise ModuleError(
-            f"{where}: {module._get_name()} has no parameter {name!r} without a norm; "
-            f"it has {known}."
+            f"{where}: {module._get_name()} has no parameter {name!r} without a weight "
+            f"norm; it has {known}."
         )
     norm = _SpectralNorm(name, count, dim, number(where, "eps", eps))
     _take_apart(module, norm, weight)
@@ -175,8 +175,8 @@ def remove_spectral_norm(module: M, name: str = "weight") -> M:
     norm = getattr(module, _PLACE, {}).pop(name, None)
     if norm is None:
         raise ModuleError(
-            f"remove_spectral_norm: {type(module).__name__} has no norm of {name!r}; "
-            f"spectral_norm() gives it one."
+            f"remove_spectral_norm: {type(module).__name__} has no spectral norm of "
+            f"{name!r}; spectral_norm() adds it."
         )
     with no_grad():
         weight = norm.weight(module, turn=False)

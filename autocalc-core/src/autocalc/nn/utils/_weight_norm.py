@@ -96,7 +96,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
         known = ", ".join(module._parameters) or "none"
         raise ModuleError(
             f"weight_norm: {module._get_name()} has no parameter {name!r} without a "
-            f"norm; it has {known}."
+            f"weight norm; it has {known}."
         )
     dim = None if dim is None else as_int("weight_norm", "dim", dim)
     if dim is not None and not -weight.ndim <= dim < weight.ndim:
@@ -137,8 +137,8 @@ def remove_weight_norm(module: M, name: str = "weight") -> M:
     norm = module.__dict__.get(_PLACE, {}).pop(name, None)
     if norm is None:
         raise ModuleError(
-            f"remove_weight_norm: {module._get_name()} has no norm of {name!r}; "
-            f"weight_norm() gives it one."
+            f"remove_weight_norm: {module._get_name()} has no weight norm of {name!r}; "
+            "weight_norm() adds it."
         )
     weight = norm.weight(module).detach()
     norm.handle.remove()

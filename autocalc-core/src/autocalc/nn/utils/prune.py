@@ -259,7 +259,7 @@ def global_unstructured(
     if not isinstance(parameters, Iterable):
         raise DTypeError(
             f"global_unstructured: `parameters` is a {type(parameters).__name__}; it "
-            f"must hold pairs of a module and a name."
+            "must contain pairs of a module and a name."
         )
     places = list(parameters)
     scores = dict(importance_scores or {})
@@ -268,8 +268,8 @@ def global_unstructured(
     rule = pruning_method(**kwargs)
     if rule.PRUNING_TYPE != "unstructured":
         raise DTypeError(
-            f"global_unstructured: {pruning_method.__name__} is "
-            f"{rule.PRUNING_TYPE!r}; the rule must be 'unstructured'."
+            f"global_unstructured: {pruning_method.__name__} is {rule.PRUNING_TYPE!r}; "
+            "the pruning method must be 'unstructured'."
         )
     mask = PruningContainer(rule).compute_mask(
         _flat(scores.get(place, x) for place, x in zip(places, values, strict=True)),

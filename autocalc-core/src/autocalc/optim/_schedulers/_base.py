@@ -86,9 +86,9 @@ class LRScheduler:
                 group.setdefault("initial_lr", rate_of(group))
             elif "initial_lr" not in group:
                 raise MissingKeyError(
-                    f"{type(self).__name__}: `last_epoch`={last_epoch} goes on with a "
-                    f"training, but the optimizer's groups have no 'initial_lr'; load "
-                    f"its state first."
+                    f"{type(self).__name__}: `last_epoch`={last_epoch} continues a "
+                    "training, but the groups of the optimizer have no 'initial_lr'; "
+                    "load the state of the optimizer first."
                 )
         self.optimizer = optimizer
         groups = optimizer.param_groups
@@ -135,8 +135,8 @@ class LRScheduler:
         if self._untouched == _versions(self.optimizer):
             warn(
                 f"{type(self).__name__}.step: the optimizer has not changed any "
-                f"parameter yet, so that the first learning rate is never used. Call "
-                f"optimizer.step() before scheduler.step().",
+                "parameter yet, so the first learning rate would never be used. Call "
+                "optimizer.step() before scheduler.step().",
                 AutocalcWarning,
             )
         self._untouched = None
@@ -196,8 +196,8 @@ class LRScheduler:
         if rates is not None and len(rates) != len(groups):
             raise ArgumentError(
                 f"{type(self).__name__}.load_state_dict: the state has {len(rates)} "
-                f"learning rates, the optimizer has {len(groups)} parameter groups; "
-                f"give the state of a scheduler of as many groups."
+                f"learning rates, but the optimizer has {len(groups)} parameter "
+                "groups; give the state of a scheduler with as many groups."
             )
         self.__dict__.update(state_dict)
         for group, lr in zip(groups, rates or (), strict=False):

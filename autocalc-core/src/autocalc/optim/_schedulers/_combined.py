@@ -41,7 +41,8 @@ class _Combined(LRScheduler):
             if scheduler.optimizer is not self.optimizer:
                 raise ArgumentError(
                     f"{where}: `schedulers[{i}]`, a {type(scheduler).__name__}, "
-                    f"belongs to another optimizer; all must have the same one."
+                    "belongs to another optimizer; all schedulers must have the same "
+                    "optimizer."
                 )
 
     def _rewind(self) -> None:
@@ -118,7 +119,8 @@ class SequentialLR(_Combined):
         if len(milestones) != len(self._schedulers) - 1:
             raise ArgumentError(
                 f"SequentialLR: `milestones` are {milestones} for "
-                f"{len(self._schedulers)} schedulers; give one fewer than schedulers."
+                f"{len(self._schedulers)} schedulers; give one milestone fewer than "
+                "schedulers."
             )
         self._milestones = milestones
         check_last_epoch("SequentialLR", last_epoch)

@@ -23,7 +23,7 @@ class MovingMomentum(LRScheduler):
         if cycle_momentum and not {"momentum", "betas"} & optimizer.defaults.keys():
             raise ArgumentError(
                 f"{type(self).__name__}: {type(optimizer).__name__} has neither "
-                f"momentum nor betas to cycle; pass cycle_momentum=False."
+                "momentum nor betas that could be cycled; pass cycle_momentum=False."
             )
 
     def _momentum(self, group: dict[str, Any]) -> Any:

@@ -131,8 +131,8 @@ class OneCycleLR(MovingMomentum):
         step = self.last_epoch
         if step > self.total_steps:
             raise ArgumentError(
-                f"OneCycleLR: step {step} of {self.total_steps}; the cycle is over. "
-                f"Give it as many steps as the training has."
+                f"OneCycleLR: step {step} of {self.total_steps}: the cycle has ended. "
+                "Set `total_steps` to the number of steps of the training."
             )
         phase, share = self._place(step)
         curve = _CURVES[self._anneal_func_type]

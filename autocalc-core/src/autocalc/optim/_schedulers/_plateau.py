@@ -132,8 +132,8 @@ class ReduceLROnPlateau(LRScheduler):
         groups = self.optimizer.param_groups
         if len(groups) != len(self.min_lrs):
             raise ArgumentError(
-                f"ReduceLROnPlateau: the optimizer has {len(groups)} parameter groups "
-                f"now and had {len(self.min_lrs)}; add to `min_lrs` as well."
+                f"ReduceLROnPlateau: the optimizer now has {len(groups)} parameter "
+                f"groups instead of {len(self.min_lrs)}; extend `min_lrs`, too."
             )
         for group, least in zip(groups, self.min_lrs, strict=True):
             before = rate_of(group)

@@ -16,7 +16,7 @@ FAR_CALLS, FAR_ROWS = 8, 100
 def check_bounds(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
     """Nothing is touched before an operand or after it: a forbidden page is there."""
     if not has_guard_pages():
-        raise Inapplicable("no page can be forbidden on this system")
+        raise Inapplicable("memory pages cannot be protected on this system")
     judged = Judged(subject, spec, dtype)
     for i, case in enumerate(cases(spec, dtype)):
         if not is_large(case.sample):

@@ -341,10 +341,14 @@ def _expect_data_error(
         subject.run(spec, sample, dtype)
     except KernelDataError as error:
         if f"`{name}` holds {value} at element {element}," not in str(error):
-            message = f"{where}: the error names something else: {error}"
+            message = (
+                f"{where}: the error does not name the operand and the value: {error}"
+            )
             raise AssertionError(message) from error
         return
-    raise AssertionError(f"{where}: accepted; it must raise KernelDataError")
+    raise AssertionError(
+        f"{where}: the kernel accepted it; it must raise KernelDataError"
+    )
 
 
 def check_environment(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
@@ -362,7 +366,8 @@ def check_environment(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
         if subject.disturbed:
             raise AssertionError(
                 f"{spec.name} on {sample.label!r} changed the floating-point state of "
-                f"its thread: {subject.disturbed}; put back what was set at its start"
+                f"its thread: {subject.disturbed}; restore the state that was set at "
+                "its start"
             )
     if not calls:
         raise Inapplicable("every call is refused")
@@ -374,8 +379,8 @@ def _expect_default(spec: KernelSpec, sample: Sample) -> None:
     before = floating_point.deviation()
     if before:
         raise AssertionError(
-            f"{spec.name} on {sample.label!r}: before the call, {before}, and that "
-            f"cannot be put back here; prove this kernel in a run of its own"
+            f"{spec.name} on {sample.label!r}: before the call, {before}, and this "
+            "cannot be restored here; test this kernel in a separate run"
         )
 
 
@@ -407,8 +412,8 @@ def check_dispatch(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
         calls += 1
         if dict(counter) != {(spec.name, subject.name): 1}:
             raise AssertionError(
-                f"{spec.name} on {sample.label!r}: chosen through "
-                f"use({subject.name!r}, only=True), but what ran is {dict(counter)}"
+                f"{spec.name} on {sample.label!r}: the set was chosen through "
+                f"use({subject.name!r}, only=True), but {dict(counter)} ran"
             )
     if not calls:
         raise Inapplicable("every call is refused")

@@ -102,7 +102,7 @@ def _same_special(
 def _compare_exactly(name: str, actual: Array, expected: Array) -> None:
     """Raise unless integers or booleans are equal; a boolean is the byte 0 or 1."""
     if actual.dtype == np.bool_ and (actual.view(np.uint8) > 1).any():
-        message = f"`{name}` holds bytes that are no booleans; it must be 0 or 1"
+        message = f"`{name}` holds bytes that are not booleans; they must be 0 or 1"
         raise AssertionError(message)
     wrong = np.asarray(actual != expected)
     if wrong.any():
@@ -131,8 +131,8 @@ def _fail(
     raise AssertionError(
         f"`{name}`{_index(place)} is {actual[place]!r}, expected "
         f"{float(expected[place])!r}: off by {error[place]:.3g} ({in_ulp:.3g} ULP), "
-        f"allowed {limit[place]:.3g} (budget: {spec.budget.text}); "
-        f"{int(wrong.sum())} of {wrong.size} elements miss it"
+        f"allowed {limit[place]:.3g} (budget: {spec.budget.text}); {int(wrong.sum())} "
+        f"of {wrong.size} elements exceed it"
     )
 
 

@@ -33,8 +33,8 @@ def check_determinism(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
             differs = _first_difference(seen)
             if differs:
                 raise AssertionError(
-                    f"{spec.name} on {sample.label!r}: the set promises the level "
-                    f"{level!r}, but bits differ {differs}"
+                    f"{spec.name} on {sample.label!r}: the set promises determinism of "
+                    f"the level {level!r}, but bits differ {differs}"
                 )
     if not calls:
         raise Inapplicable("no large sample")

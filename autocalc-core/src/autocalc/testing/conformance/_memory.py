@@ -125,8 +125,9 @@ class Memory:
         for whole, part in self._gapped:
             if not _is_blank_but(whole, part):
                 raise AssertionError(
-                    "the kernel wrote between the elements of an operand; it must "
-                    "follow strides, or its set say KernelSet(strided_outputs=False)"
+                    "the kernel wrote between the elements of an operand; it must use "
+                    "the strides, or its set must declare "
+                    "KernelSet(strided_outputs=False)"
                 )
 
 

@@ -69,8 +69,8 @@ def check_fork(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
     }.get(status, f"died of signal {-(status or 0)}")
     if reason:
         raise AssertionError(
-            f"{spec.name} on {sample.label!r}: a child that was forked after a call "
-            f"{reason}; threads do not survive a fork and must be made again"
+            f"{spec.name} on {sample.label!r}: a child process that was forked after a "
+            f"call {reason}; threads do not survive a fork and must be started again"
         )
 
 
@@ -133,7 +133,8 @@ def check_leaks(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
     for measure, more in _growth(subject, prepared, native_memory, NATIVE).items():
         raise AssertionError(
             f"{where} left {more} bytes of native memory ({measure}), in each of "
-            f"{1 + SLOW_STARTS} rounds; free what a call takes, or keep it for the next"
+            f"{1 + SLOW_STARTS} rounds; free the memory that a call allocates, or keep "
+            "it for the next call"
         )
 
 

@@ -55,8 +55,8 @@ def check_subnormals(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
                 place = tuple(map(int, np.argwhere(kept)[0]))
                 raise AssertionError(
                     f"{spec.name} on {case.sample.label!r}: `{name}`{list(place)} is "
-                    f"{actual[place]!r}, expected 0: the spec has no subnormal numbers "
-                    f"there (kernel set {subject.name})"
+                    f"{actual[place]!r}, expected 0: the spec does not allow subnormal "
+                    f"numbers there (kernel set {subject.name})"
                 )
     judged.finish("no samples")
 

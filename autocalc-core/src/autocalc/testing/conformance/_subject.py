@@ -154,8 +154,8 @@ class Subject:
             floating_point.restore()
         if result is not None:
             raise AssertionError(
-                f"the kernel returned {_shown(result)}; it writes to its outputs and "
-                f"returns None"
+                f"the kernel returned {_shown(result)}; it must write into its outputs "
+                "and return None"
             )
         prepared.memory.check()
 
@@ -357,7 +357,7 @@ def chosen(name: str | None) -> Subject:
     """
     if not name:
         raise ConfigError(
-            f"conformance: name the kernel set to prove: --kernels NAME, one of "
+            "conformance: name the kernel set to test: --kernels NAME, one of "
             f"{', '.join(available())}."
         )
     return Subject.named(name)

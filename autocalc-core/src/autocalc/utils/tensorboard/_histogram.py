@@ -48,7 +48,7 @@ def _finite(where: str, values: Any) -> Any:
     if not finite.size:
         raise ArgumentError(
             f"{where}: none of the {elements.size} elements of `values` is finite; a "
-            f"histogram needs one."
+            "histogram needs at least one finite value."
         )
     return finite
 

@@ -37,15 +37,15 @@ def pixels(where: str, name: str, value: Any, dataformats: Any) -> Array:
     if len(order) != array.ndim or sorted(order) not in _ORDERS:
         raise ShapeError(
             f"{where}: `{name}` has shape {array.shape}, and `dataformats` is "
-            f"{dataformats!r}; it must name each dimension: N for pictures, C for "
-            f"channels, H and W."
+            f"{dataformats!r}; it must name each dimension: N for images, C for "
+            "channels, H and W."
         )
     array = np.transpose(array, [order.index(c) for c in "NHWC" if c in order])
     array = array if "C" in order else array[..., None]
     if array.shape[-1] not in {1, 3, 4}:
         raise ShapeError(
-            f"{where}: `{name}` has {array.shape[-1]} channels; a picture has 1, 3 or "
-            f"4 of them."
+            f"{where}: `{name}` has {array.shape[-1]} channels; an image must have 1, "
+            "3 or 4."
         )
     array = _grid(array) if "N" in order else array
     return np.repeat(_bytes_of(array), 3 if array.shape[-1] == 1 else 1, axis=-1)

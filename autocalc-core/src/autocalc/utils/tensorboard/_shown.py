@@ -329,8 +329,8 @@ def hparams(
     check_type(where, "hparam_domain_discrete", choices, Mapping, "a dict")
     if unknown := [name for name in choices if name not in hparam_dict]:
         raise ArgumentError(
-            f"{where}: `hparam_domain_discrete` names {unknown[0]!r}, which is no "
-            f"setting."
+            f"{where}: `hparam_domain_discrete` names {unknown[0]!r}, which is not a "
+            "setting."
         )
     settings = {k: _plain(where, k, v) for k, v in hparam_dict.items()}
     return events.hparams(settings, list(metric_dict), choices)
@@ -344,7 +344,7 @@ def _plain(where: str, name: str, value: Any) -> Any:
         return ""
     if not isinstance(value, (int, float, str)):
         raise DTypeError(
-            f"{where}: {name!r} is {short(value)}; a setting is a number, a text, True "
-            f"or False."
+            f"{where}: {name!r} is {short(value)}; a setting must be a number, a "
+            "string, True or False."
         )
     return value

@@ -92,7 +92,7 @@ class SummaryWriter(Shown):
         if self._max_queue < 1 or not self._flush_secs >= 0:
             raise ArgumentError(
                 f"SummaryWriter: `max_queue`={max_queue}, `flush_secs`={flush_secs}; "
-                f"at least one event must be able to wait, for 0 seconds or more."
+                "`max_queue` must be 1 or more, and `flush_secs` 0 or more."
             )
         if purge_step is not None:
             purge_step = as_int("SummaryWriter", "purge_step", purge_step)

@@ -286,8 +286,8 @@ class Hardtanh(InPlace):
         low, high = (number("Hardtanh", "limits", v) for v in (min_val, max_val))
         if not low < high:
             raise ArgumentError(
-                f"Hardtanh: `min_val`={low} is above `max_val`={high} or equal to it; "
-                f"exchange them."
+                f"Hardtanh: `min_val`={low} must be below `max_val`={high}; exchange "
+                "them."
             )
         super().__init__(inplace)
         self.min_val = min_val

@@ -124,7 +124,8 @@ class MultiheadAttention(Module):
         if not num_heads or not embed_dim or embed_dim % num_heads:
             raise ArgumentError(
                 f"{name}: `embed_dim` is {embed_dim} and `num_heads` {num_heads}; the "
-                f"heads must divide the features, and neither may be 0."
+                "number of features must be a multiple of the number of heads, and "
+                "neither may be 0."
             )
         self.embed_dim = embed_dim
         self.kdim = embed_dim if kdim is None else kdim

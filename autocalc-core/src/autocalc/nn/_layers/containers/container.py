@@ -59,8 +59,8 @@ class _ModuleSequence(Module):
             position = operator.index(index)
         except TypeError:
             raise DTypeError(
-                f"{self._get_name()}: {index!r} cannot be an index; use integers and "
-                f"slices."
+                f"{self._get_name()}: {index!r} is not a valid index; use integers and "
+                "slices."
             ) from None
         if not -size <= position < size:
             raise DimensionError(

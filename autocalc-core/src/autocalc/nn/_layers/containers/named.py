@@ -18,7 +18,9 @@ def _pairs(given: Any) -> list[tuple[str, Any]]:
         return list(given.items())
     pairs = sequence("update", "modules", given)
     if any(not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in pairs):
-        message = f"update: {short(given)} does not hold pairs of a name and a value."
+        message = (
+            f"update: {short(given)} does not contain pairs of a name and a value."
+        )
         raise DTypeError(message)
     return [tuple(pair) for pair in pairs]
 

@@ -124,7 +124,9 @@ class ParameterDict(_Named):
             If the dict is empty.
         """
         if not self._order:
-            raise ModuleError(f"{type(self).__name__}: there is no entry to take out.")
+            raise ModuleError(
+                f"{type(self).__name__}: no entry can be removed, because it is empty."
+            )
         key = next(reversed(self._order))
         return key, self.pop(key)
 

@@ -137,8 +137,8 @@ def _check_channels(where: str, ins: Any, outs: Any, groups: Any) -> list[int]:
             )
     if ins % groups or outs % groups:
         raise ArgumentError(
-            f"{where}: `in_channels`={ins} and `out_channels`={outs} do not both fall "
-            f"into `groups`={groups}; it must divide them."
+            f"{where}: `in_channels`={ins} and `out_channels`={outs} must both be "
+            f"multiples of `groups`={groups}."
         )
     return [ins, outs, groups]
 
@@ -151,7 +151,10 @@ def _checked_word(where: str, padding: str, stride: tuple[int, ...]) -> str:
         )
         raise ArgumentError(message)
     if padding == "same" and any(step != 1 for step in stride):
-        message = f"{where}: padding='same' with `stride`={stride}; it needs stride 1."
+        message = (
+            f"{where}: padding='same' was given with `stride`={stride}, but it needs "
+            "stride 1."
+        )
         raise ArgumentError(message)
     return padding
 

@@ -43,7 +43,7 @@ class _ConvTranspose(ConvBase):
         if padding_mode != "zeros" or isinstance(given, str):
             raise ArgumentError(
                 f"{where}: `padding`={padding!r}, `padding_mode`={padding_mode!r}; a "
-                f"transposed convolution takes numbers and 'zeros' only."
+                "transposed convolution supports only numbers and 'zeros'."
             )
         self._init(in_channels, out_channels, kernel_size, stride, padding, dilation,
                    groups, bias, padding_mode, device, dtype)  # fmt: skip
@@ -68,8 +68,8 @@ class _ConvTranspose(ConvBase):
         if not fits:
             most = [n + s - 1 for n, s in zip(least, self.stride, strict=True)]
             raise ArgumentError(
-                f"{where}: `output_size` is {asked}; for an input of {input.shape} it "
-                f"must be from {tuple(least)} to {tuple(most)}."
+                f"{where}: `output_size` is {asked}; for an input of size "
+                f"{input.shape} it must be between {tuple(least)} and {tuple(most)}."
             )
         return extra
 

@@ -34,8 +34,8 @@ class _Pad(Module):
             amounts *= 2 * self.dims
         if len(amounts) != 2 * self.dims:
             raise ArgumentError(
-                f"{where}: `padding` is {padding}; give one number, or "
-                f"{2 * self.dims}: two for each dimension, from the last one on."
+                f"{where}: `padding` is {padding}; give one number, or {2 * self.dims} "
+                "numbers: two for each dimension, beginning with the last one."
             )
         self.padding = amounts
 

@@ -89,7 +89,9 @@ class LinearCrossEntropyLoss(_WeightedLoss):
             )
         smoothing = number(where, "label_smoothing", label_smoothing)
         if not 0 <= smoothing <= 1:
-            message = f"{where}: `label_smoothing`={smoothing}; it must be in 0 to 1."
+            message = (
+                f"{where}: `label_smoothing`={smoothing}; it must be between 0 and 1."
+            )
             raise ArgumentError(message)
         if ignore_index is not None:
             as_int(where, "ignore_index", ignore_index)

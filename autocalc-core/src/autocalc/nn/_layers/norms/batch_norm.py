@@ -329,7 +329,7 @@ class _InstanceNorm(_ChannelNorm):
         if x.shape[1] != self.num_features:
             wrong = (
                 f"{where}: `input` of shape {input.shape} has {x.shape[1]} channels, "
-                f"the layer num_features={self.num_features}."
+                f"but the layer has num_features={self.num_features}."
             )
             if self.affine or self.track_running_stats:
                 raise ShapeError(wrong)

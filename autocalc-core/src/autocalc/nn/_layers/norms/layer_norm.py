@@ -31,7 +31,7 @@ class _Norm(Scaled):
         sizes = integers(name, "normalized_shape", normalized_shape)
         check_sizes(name, **{f"normalized_shape[{i}]": n for i, n in enumerate(sizes)})
         if not sizes:
-            message = f"{name}: `normalized_shape` is empty; name at least one size."
+            message = f"{name}: `normalized_shape` is empty; give at least one size."
             raise ArgumentError(message)
         self.normalized_shape = sizes
         self.elementwise_affine = bool(elementwise_affine)

@@ -97,8 +97,8 @@ class RNNBase(Module):
         _check_whole(name, mode, hidden_size, num_layers, proj_size)
         if dropout and num_layers == 1:
             message = (
-                f"{name}: dropout={dropout} is between layers, and there is only one; "
-                f"it has no effect."
+                f"{name}: dropout={dropout} has no effect, because it is applied "
+                "between layers and there is only one layer."
             )
             warnings.warn(message, stacklevel=3)
         self.mode = mode
@@ -272,8 +272,8 @@ class RNNBase(Module):
         if x.dtype is not weight.dtype and current().autocast is None:
             raise DTypeError(
                 f"{name}: RNN input dtype ({x.dtype.name}) of `{word}` does not match "
-                f"weight dtype ({weight.dtype.name}). Convert input: "
-                f"input.to({weight.dtype.name}), or convert model: "
+                f"weight dtype ({weight.dtype.name}). Convert the input with "
+                f"input.to({weight.dtype.name}), or the model with "
                 f"model.to({x.dtype.name})."
             )
 
@@ -291,7 +291,7 @@ class RNNBase(Module):
         given = hx if isinstance(hx, (tuple, list)) else (hx,)
         if len(given) != len(shapes):
             raise ArgumentError(
-                f"{name}: `hx` holds {len(given)} states; it must be "
+                f"{name}: `hx` holds {len(given)} states; it must hold "
                 f"{'(h0, c0)' if len(shapes) == 2 else 'h0'}."
             )
         states = []
@@ -332,8 +332,8 @@ def _check_whole(
         )
     if proj_size and (mode != "LSTM" or proj_size >= hidden_size):
         raise ArgumentError(
-            f"{name}: `proj_size` is {proj_size}; only an LSTM is projected, to less "
-            f"than its hidden_size, {hidden_size}."
+            f"{name}: `proj_size` is {proj_size}; only an LSTM can have a projection, "
+            f"and its size must be below hidden_size, {hidden_size}."
         )
 
 

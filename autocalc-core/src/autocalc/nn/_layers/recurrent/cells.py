@@ -96,7 +96,7 @@ class RNNCellBase(Module):
             if len(given) != count:
                 raise ArgumentError(
                     f"{type(self).__name__}: `hx` holds {len(given)} states; it must "
-                    f"be {'(h, c)' if count == 2 else 'h'}."
+                    f"hold {'(h, c)' if count == 2 else 'h'}."
                 )
             first = tuple(
                 self._batched(word, state, self.hidden_size, x.shape[0], input.ndim)

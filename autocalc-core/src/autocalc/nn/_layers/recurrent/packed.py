@@ -136,8 +136,8 @@ def pad_sequence(
     if len(rests) != 1 or not all(x.ndim for x in each):
         shapes = ", ".join(str(x._array.shape) for x in each) or "none"
         raise ShapeError(
-            f"{where}: the sequences have shapes {shapes}; give at least one, all "
-            f"(length, ...), alike but for their lengths."
+            f"{where}: the sequences have shapes {shapes}; give at least one sequence; "
+            "all must be (length, ...) with the same sizes after the first."
         )
     length = max(x.shape[0] for x in each)
     rows = []
@@ -233,7 +233,7 @@ def pack_padded_sequence(
     if len(counts) != batch or not all(0 < n <= steps for n in counts):
         raise ArgumentError(
             f"{where}: `lengths` are {counts} for {batch} sequences of {steps} steps; "
-            f"there must be one for each, from 1 to {steps}."
+            f"there must be one for each sequence, between 1 and {steps}."
         )
     order = sorted(range(batch), key=lambda b: -counts[b])
     if enforce_sorted and order != list(range(batch)):
@@ -296,8 +296,8 @@ def pad_packed_sequence(
     steps, batch = len(sizes), sizes[0]
     if total_length is not None and total_length < steps:
         raise ArgumentError(
-            f"pad_packed_sequence: `total_length` is {total_length}, and there are "
-            f"{steps} steps; it must be at least as many."
+            f"pad_packed_sequence: `total_length` is {total_length}, but there are "
+            f"{steps} steps; it must be at least the number of steps."
         )
     steps = steps if total_length is None else total_length
     order = range(batch)

@@ -53,7 +53,9 @@ def download_url_to_file(
     found = hashlib.sha256(part.read_bytes()).hexdigest()
     if hash_prefix and not found.startswith(hash_prefix):
         part.unlink()
-        raise DataError(f"{url} has SHA-256 {found}, and {hash_prefix}... is needed.")
+        raise DataError(
+            f"{url} has the SHA-256 digest {found}, but {hash_prefix}... is needed."
+        )
     part.replace(dst)
 
 

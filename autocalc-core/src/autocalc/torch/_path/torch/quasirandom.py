@@ -79,7 +79,8 @@ class SobolEngine:
         if total & (total - 1):
             raise ValueError(
                 f"SobolEngine.draw_base2: {self.num_generated} points were drawn, and "
-                f"with {n} more that is no power of two. Use draw(), or reset()."
+                f"with {n} more the total is not a power of two. Use draw(), or "
+                "reset()."
             )
         return self.draw(n, out, dtype)
 
