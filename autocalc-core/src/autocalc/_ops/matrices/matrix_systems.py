@@ -201,8 +201,8 @@ def tensorsolve(
     if a.numel() != n * n or prod(shape) != n:
         raise ShapeError(
             f"{where}: Expected self to satisfy the requirement that the product of "
-            f"the sizes of `A` {a.shape} after the first {b.ndim} is {n}, the number "
-            f"of elements of `B` {b.shape}, and equals the product of the first ones."
+            f"the sizes of `A` {a.shape} after the first {b.ndim} is {n}, as is the "
+            f"product of the first sizes. `B` {b.shape} has so many elements."
         )
     found = linear_systems.solve(view.reshape(a, (n, n)), view.reshape(b, (n,)))
     return view.reshape(found, shape)
