@@ -266,7 +266,7 @@ def test_refusals():
         DTypeError, match="global_unstructured: `parameters` is a int; it must"
     ):
         prune.global_unstructured(5, prune.L1Unstructured, amount=1)
-    with pytest.raises(DTypeError, match="is 'structured'; the pruning method must be"):
+    with pytest.raises(DTypeError, match="is 'structured'; its PRUNING_TYPE must be"):
         prune.global_unstructured(
             [(layer(), "weight")], prune.LnStructured, amount=1, n=1
         )

@@ -80,12 +80,13 @@ class KernelImpl:
         The C form (`autocalc_kernel.h`) as a capsule, for replay without Python.
     supports
         A function ``supports(key)`` that returns None to accept a call, or a string
-        with the reason of a refusal.
+        with the reason of a refusal.  `key` has the dtypes, shapes and strides of the
+        operands.
     rank
         The rank of this kernel, instead of the rank of the set.
     exception
-        The name of one of the spec's `exceptions`: an error budget that this kernel
-        keeps, instead of the budget of the spec.
+        The name of a wider error budget, one of the spec's `exceptions`.  This kernel
+        is tested with it, instead of the budget of the spec.
     channels_last
         A function ``channels_last(key)`` for a spec that prefers channels-last images.
         It returns True if the call is faster with images in this layout.  The kernel

@@ -190,23 +190,25 @@ def activation_stats(
 
     Every module, and every activation function such as ``x.relu()`` that is called in
     the model's forward, gets a row: mean, variance, range, zeros, and suspicious values
-    as `flags`.  A module that returns what the last one inside gave has none.  After
-    the block the model is as before.  Compiled functions run eagerly in the block, as a
-    replay runs no Python that could look.
+    as `flags`.  A module that returns the result of its last submodule has no row of its
+    own.  After the block, the model is as before.  Compiled functions run eagerly in
+    the block, because a replay runs no Python code.
 
     Parameters
     ----------
     model
         The module to examine.
     dead
-        Flag a layer if this share of its units gives 0 for everything.  Units are
-        channels of images and convolutions, otherwise the last dimension; a unit counts
-        from 8 observations on, or where all of the output is 0.
+        Flag a layer if this share of its units, or more, is 0 for every sample.  A unit
+        is a channel of an image or a convolution, otherwise an element of the last
+        dimension.  Units with fewer than 8 values are left out, unless the whole output
+        is 0.
     saturated
-        Flag a bounded function if this share of its output is within 1 % of an end.
+        Flag a bounded function if this share of its outputs, or more, is within 1 % of
+        one of its bounds.
     collapse
-        Flag a layer if its outputs differ by no more than this over the samples,
-        relative to their size, although its inputs differ.
+        Flag a layer if its outputs for different inputs differ by at most this value,
+        relative to their size.
 
     Raises
     ------

@@ -269,7 +269,7 @@ def global_unstructured(
     if rule.PRUNING_TYPE != "unstructured":
         raise DTypeError(
             f"global_unstructured: {pruning_method.__name__} is {rule.PRUNING_TYPE!r}; "
-            "the pruning method must be 'unstructured'."
+            "its PRUNING_TYPE must be 'unstructured'."
         )
     mask = PruningContainer(rule).compute_mask(
         _flat(scores.get(place, x) for place, x in zip(places, values, strict=True)),
