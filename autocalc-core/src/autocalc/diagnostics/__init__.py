@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Where a training goes wrong, and what a model is made of.
+"""Tools that find problems in training and describe models.
 
-`tape` and `summary` show graph and model as tables; `activation_stats`,
-`gradient_health` and `watch` say which layers look wrong; `find_nonfinite` names the
-operator that made the first NaN.  Nothing is looked at outside of their blocks and
-calls, and that costs nothing.  In their blocks compiled functions run eagerly: a replay
-runs no Python that could look.
+`tape` and `summary` show the graph and the model as tables; `activation_stats`,
+`gradient_health` and `watch` report layers with suspicious values; `find_nonfinite`
+names the operator that made the first NaN.  Outside of their blocks and calls, these
+tools check nothing and cost nothing.  Inside their blocks, compiled functions run
+eagerly, because a replay runs no Python code that could check values.
 """
 
 from __future__ import annotations

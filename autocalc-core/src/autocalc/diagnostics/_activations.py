@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Outputs of layers: their statistics, and which look wrong."""
+"""Statistics of layer outputs, and flags for suspicious ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from autocalc.diagnostics._table import Report, Row, number, place, plain, share
 from autocalc.diagnostics._tally import Activation, Tally
 from autocalc.nn import Module
 
-#: Activations, whose kernels are seen where no module calls them.
+#: Activation functions that are recorded even when no module calls them.
 ACTIVATIONS = frozenset(
     {
         *("elu", "gelu", "hardswish", "hardtanh", "leaky_relu", "relu", "sigmoid"),
@@ -28,12 +28,12 @@ ACTIVATIONS = frozenset(
     }
 )
 
-#: Classes of modules whose units are the second dimension, whatever their number.
+#: Modules whose units are dimension 1, whatever the number of dimensions.
 _CHANNELS = ("Conv", "BatchNorm", "InstanceNorm", "GroupNorm", "LazyConv", "SyncBatch")
 
 
 def unit_axis(kind: str, ndim: int) -> int:
-    """Return the dimension of units: channels of images, else the last."""
+    """Return the dimension of units: the channels of images, otherwise the last."""
     images = ndim >= 4 or (ndim >= 3 and kind.startswith(_CHANNELS))
     return 1 if images else -1
 
@@ -86,15 +86,15 @@ class ActivationStats(Block, Report):
 
     @property
     def flags(self) -> list[Flag]:
-        """The problems found, in the same order."""
+        """The problems that were found, in the order of `rows`."""
         tallies = self._tallies.values()
         return [flag for tally in tallies for flag in tally.flags(self._limits)]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return rows and flags as dicts, lists, numbers and texts."""
+        """Return the rows and flags as dicts, lists, numbers and strings."""
         return {"rows": plain(self.rows), "flags": plain(self.flags)}
 
-    # ---- looking -----------------------------------------------------------------
+    # ---- measuring ---------------------------------------------------------------
 
     def _hook(self, name: str) -> Callable[..., None]:
         def hook(module: Module, args: tuple[Any, ...], output: Any) -> None:
@@ -102,7 +102,7 @@ class ActivationStats(Block, Report):
             out = first_tensor(output)
             if out is None or out._array.dtype.kind not in FLOAT_KINDS:
                 return
-            if out._array is self._measured:  # passed on from the last one inside
+            if out._array is self._measured:  # returned by its last submodule
                 return
             self._measured = out._array
             given = first_tensor(args)
@@ -116,7 +116,7 @@ class ActivationStats(Block, Report):
         return hook
 
     def _look(self, seen: Seen, run: Callable[[], Any]) -> None:
-        """Look at an activation function that no module stands for."""
+        """Record the output of an activation function that is not a module."""
         name = seen.spec.name
         given = seen.inputs[0] if seen.inputs else None
         wanted = name in ACTIVATIONS and given is not None
@@ -128,14 +128,14 @@ class ActivationStats(Block, Report):
         if found.node is not None or not self._is_ours(found.modules):
             return
         layer, _ = self._layers.of(found.modules)
-        if self._last.startswith(layer):  # the module whose output it most likely is
+        if self._last.startswith(layer):  # most likely its input
             layer = self._last or layer
         tally = self._tally((layer, name, found.line), layer, name, found.line)
         out = self._measured = seen.outputs[0]
         tally.add(out, before, unit_axis(name, out.ndim))
 
     def _is_ours(self, modules: tuple[Module, ...]) -> bool:
-        """Return whether the model runs, and not a module that is seen by its hook."""
+        """Return whether the model made the call outside of modules that have hooks."""
         if not modules or all(one is not self._model for one in modules):
             return False
         inner = modules[0]
@@ -174,7 +174,7 @@ class ActivationStats(Block, Report):
 
 
 def first_tensor(value: Any) -> Tensor | None:
-    """Return the first tensor in a tensor, or in tuples and lists of them."""
+    """Return the tensor itself, or the first tensor in nested tuples and lists."""
     if isinstance(value, Tensor):
         return value
     if isinstance(value, (tuple, list)):
@@ -190,9 +190,9 @@ def activation_stats(
 
     Every module, and every activation function such as ``x.relu()`` that is called in
     the model's forward, gets a row: mean, variance, range, zeros, and suspicious values
-    as `flags`.  A module that returns the result of its last submodule has no row of its
-    own.  After the block, the model is as before.  Compiled functions run eagerly in
-    the block, because a replay runs no Python code.
+    as `flags`.  A module that only returns the result of its last submodule has no row.
+    The block leaves no changes in the model.  Compiled functions run eagerly in the
+    block, because a replay runs no Python code.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def activation_stats(
     Raises
     ------
     DTypeError
-        If `model` is no module, or a threshold no number.
+        If `model` is not a module, or a threshold is not a number.
     ArgumentError
         If a threshold is out of range.
 

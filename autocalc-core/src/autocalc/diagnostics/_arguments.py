@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Arguments of diagnostics: models and thresholds."""
+"""Checks of the arguments of diagnostics: models, thresholds and paths."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autocalc.nn import Module
 
 
 def check_model(where: str, model: Any) -> Module:
-    """Return a model: a module, or what `ac.compile` made of one."""
+    """Return the module; it may be a result of `ac.compile`."""
     inner = getattr(model, "_function", None)
     found = inner if isinstance(inner, Module) else model
     if not isinstance(found, Module):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Blocks in which kernel calls are looked at, with the lines and layers they are of."""
+"""Blocks that examine kernel calls, and know the line and layer of each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Block:
-    """A ``with`` block, which may be entered again, also within itself.
+    """A ``with`` block that can be entered several times, even inside itself.
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ class Block:
         self._stacks.pop().close()
 
     def _begin(self, stack: ExitStack) -> None:
-        """Begin what else lasts as long as the block."""
+        """Enter the other contexts that end with the block."""
 
     def _look(self, seen: Seen, run: Callable[[], Any]) -> None:
-        """Run a call, and look at it."""
+        """Run a call and examine it."""
         raise NotImplementedError

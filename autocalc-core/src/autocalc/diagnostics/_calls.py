@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Kernel calls as they happen, for observers; without one they cost nothing.
+"""Kernel calls shown to observers as they happen; free without an observer.
 
-A selection whose decisions are wrapped sees each call: what dispatch offers to counters
-and recorders.  A composite that runs as its decomposition is seen as one call, and what
-a kernel calls itself is a part of it.
+Dispatch lets counters and recorders wrap the kernels that it selects; observers use the
+same mechanism, and so see each call.  A composite that runs as its decomposition is
+seen as one call.  Kernels that another kernel calls are part of that call.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from autocalc.errors import CompileError
 
 
 class Seen:
-    """One call: outputs are known once it has run.
+    """One kernel call; its outputs are known after it has run.
 
     In-out operands (`spec.writes`) are among the outputs.
     """
@@ -42,7 +42,7 @@ class Seen:
         self.attributes = attributes
 
     def written(self) -> list[Any]:
-        """Return the outputs that the call reads as well."""
+        """Return the outputs that the call also reads."""
         spec = self.spec
         masked = spec.accumulates and len(self.attributes) == len(spec.attributes)
         mask = self.attributes[-1] if masked else 0
@@ -59,7 +59,7 @@ Look = Callable[[Seen, Callable[[], Any]], None]
 
 
 class Watcher:
-    """Wraps chosen kernels: ``look(seen, run)`` is called for each call and runs it."""
+    """Wraps selected kernels, and passes each call to ``look(seen, run)`` to run it."""
 
     def __init__(self, look: Look, inner: Any) -> None:
         self.look = look
@@ -67,12 +67,12 @@ class Watcher:
         self.inside = False
 
     def __call__(self, spec: KernelSpec, name: str, function: Entry) -> Entry:
-        """Return a chosen function that is looked at."""
+        """Return a selected function, wrapped so that its calls are observed."""
         run = function if self.inner is None else self.inner(spec, name, function)
         return self._shown(spec, run)
 
     def wrap_widened(self, spec: KernelSpec, function: Entry) -> Entry:
-        """Return the function that computes halves in float32, seen as one call."""
+        """Return the function that computes half precision in float32, as one call."""
         outer = getattr(self.inner, "wrap_widened", None)
         run = function if outer is None else outer(spec, function)
         return self._shown(spec, run)
@@ -87,7 +87,7 @@ class Watcher:
         return call
 
     def see(self, seen: Seen, run: Callable[[], Any]) -> None:
-        """Let the call be looked at, unless it is a part of another."""
+        """Show the call to the observer, unless it is part of another call."""
         if self.inside:
             run()
             return
@@ -101,7 +101,7 @@ class Watcher:
 _compute = Decomposed.compute
 _call = Decomposed.__call__
 
-#: How many blocks look.
+#: The number of active blocks.
 _blocks = [0]
 
 
@@ -112,7 +112,7 @@ def _watched_compute(
     wanted: int,
     free: Any = None,
 ) -> Any:
-    """Run a decomposition that makes its outputs as one call."""
+    """Run a decomposition that allocates its outputs, seen as one call."""
     results: list[Any] = []
     n = len(composite.spec.writes)
     seen = Seen(composite.spec, tuple(operands[:n]), tuple(operands[n:]), attributes)
@@ -127,7 +127,7 @@ def _watched_compute(
 
 
 def _watched_call(composite: Decomposed, *args: Any) -> None:
-    """Run a decomposition that fills given outputs as one call."""
+    """Run a decomposition that fills given outputs, seen as one call."""
     spec = composite.spec
     n = len(spec.outputs)
     end = n + len(spec.inputs)
@@ -136,7 +136,7 @@ def _watched_call(composite: Decomposed, *args: Any) -> None:
 
 
 def _seen_by(watcher: Any, seen: Seen, run: Callable[[], Any]) -> None:
-    """Show a call to a watcher, and to those around it first."""
+    """Show a call to the outer watchers first, then to this one."""
     if not isinstance(watcher, Watcher):
         run()
         return
@@ -183,7 +183,7 @@ def calls_seen(where: str, look: Look) -> Iterator[None]:
 
 @contextmanager
 def lines_noted(layers: Layers) -> Iterator[None]:
-    """Let nodes know their lines and layers; compiled functions run eagerly so long."""
+    """Record the line and layer of each node; run compiled functions eagerly."""
     before = mode.set(True, mode.enabled and mode.check_nan)
     layer_of.append(layers.here)
     try:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A graph as boxes in layers, drawn without another program.
+"""Draw a graph as boxes in layers, without an external program.
 
 The layers are those of Sugiyama, Tagawa and Toda, Methods for visual understanding of
 hierarchical system structures (1981). A box is one layer below the lowest of its
-inputs. Boxes of a layer are ordered by the places of their neighbours, a few times up
-and down.
+inputs. The boxes of a layer are sorted by the positions of their neighbours; this is
+repeated a few times, upwards and downwards.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import NamedTuple
 #: Sizes in pixels.
 _CHARACTER, _HEIGHT, _GAP, _BELOW = 7, 40, 24, 44
 
-#: How often boxes are ordered again.
+#: The number of sorting passes.
 _SWEEPS = 4
 
 
@@ -31,7 +31,7 @@ class Box(NamedTuple):
 
 
 def dot(boxes: Sequence[Box]) -> str:
-    """Return the graph in the language of Graphviz."""
+    """Return the graph in the DOT language of Graphviz."""
     lines = ["digraph tape {", '  node [shape=box, fontname="sans-serif"];']
     for box in boxes:
         text = "\\n".join(_quoted(word) for word in box.words if word)
@@ -47,7 +47,7 @@ def _quoted(text: str) -> str:
 
 
 def layered(boxes: Sequence[Box]) -> list[list[Box]]:
-    """Return the boxes in layers, each ordered; boxes come after their inputs."""
+    """Return the boxes in sorted layers; a box comes after its inputs."""
     depth: dict[str, int] = {}
     for box in boxes:
         depth[box.name] = 1 + max((depth[one] for one in box.inputs), default=-1)
@@ -55,7 +55,7 @@ def layered(boxes: Sequence[Box]) -> list[list[Box]]:
     for box in boxes:
         for one in box.inputs:
             users[one].append(box.name)
-    for box in boxes:  # a leaf is right above its first user
+    for box in boxes:  # put a leaf directly above its first user
         if box.leaf and users[box.name]:
             depth[box.name] = min(depth[user] for user in users[box.name]) - 1
     layers: list[list[Box]] = [[] for _ in range(1 + max(depth.values()))]
@@ -84,7 +84,7 @@ def _middle(own: float, names: Iterable[str], where: dict[str, float]) -> float:
 
 
 class Frame(NamedTuple):
-    """The place of a box: its middle, its upper edge, its width."""
+    """The position of a box: its centre, its upper edge and its width."""
 
     x: float
     y: float
@@ -92,7 +92,7 @@ class Frame(NamedTuple):
 
 
 def frames(layers: Sequence[Sequence[Box]]) -> tuple[dict[str, Frame], float, float]:
-    """Return the places of boxes, and the width and height of the picture."""
+    """Return the positions of the boxes, and the width and height of the picture."""
     widths = {
         box.name: 16.0 + _CHARACTER * max(map(len, box.words))
         for layer in layers
@@ -112,7 +112,7 @@ def frames(layers: Sequence[Sequence[Box]]) -> tuple[dict[str, Frame], float, fl
 
 
 def svg(boxes: Sequence[Box]) -> str:
-    """Return the graph as a picture."""
+    """Return the graph as an SVG picture."""
     places, width, height = frames(layered(boxes))
     parts = [
         (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Problems found, as data."""
+"""Problems that diagnostics find, as data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autocalc.diagnostics._table import place
 
 @dataclass(frozen=True)
 class Flag:
-    """One thing that looks wrong.
+    """One problem that a diagnostic found.
 
     Attributes
     ----------
@@ -20,10 +20,10 @@ class Flag:
         ``"dead"``, ``"collapse"``, ``"saturated"``, ``"nonfinite"``, ``"vanishing"``,
         ``"exploding"``, ``"zero"``, ``"missing"`` or ``"update"``.
     layer
-        The dotted name of the module or parameter, as `get_submodule` takes it; ""
-        for the model itself.
+        The dotted name of the module or parameter, in the form that `get_submodule`
+        takes; "" for the model itself.
     value, threshold
-        The measured value, and the limit from which it is flagged.
+        The measured value, and the limit at which it is flagged.
     advice
         A sentence that says where to look next.
     module
@@ -58,6 +58,6 @@ class Flag:
 
 
 def told(flags: Iterable[Flag]) -> list[str]:
-    """Return the lines about flags below a table."""
+    """Return the lines that describe the flags below a table."""
     lines = [f"! {flag}" for flag in flags]
     return lines or ["Nothing is flagged."]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Gradients of parameters: their sizes, and which look wrong."""
+"""Norms of parameter gradients, and flags for suspicious ones."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ class Gradient:
     ratio
         `norm` / `weight_norm`; None where the parameter is 0.
     update
-        The length of the step, divided by `weight_norm`; only `watch` knows it.
+        The norm of the parameter's update, divided by `weight_norm`; only `watch`
+        measures it.
 
     Examples
     --------
@@ -69,9 +70,9 @@ class GradientHealth(Report):
     Attributes
     ----------
     rows : list of Gradient
-        One for each parameter that requires a gradient.
+        One row for each parameter that requires a gradient.
     flags : list of Flag
-        The findings, each of one tensor.
+        The problems found; each concerns one tensor.
 
     Examples
     --------
@@ -88,7 +89,7 @@ class GradientHealth(Report):
 
     @property
     def norm(self) -> float:
-        """The norm of all gradients together, as `clip_grad_norm_` has it."""
+        """The norm of all gradients together, as `clip_grad_norm_` computes it."""
         return math.sqrt(sum((row.norm or 0.0) ** 2 for row in self.rows))
 
     def _title(self) -> str:
@@ -114,7 +115,7 @@ class GradientHealth(Report):
         return told(self.flags)
 
 
-#: Lines by the names of modules, where they were seen to run.
+#: The line that called each module, by module name, for the calls that were seen.
 Lines = Mapping[str, UserLine | None]
 
 
@@ -125,26 +126,26 @@ def gradient_health(
     exploding: float = 100.0,
     max_norm: float = 1e3,
 ) -> GradientHealth:
-    """Return the sizes of all gradients of a model, to be called after `backward`.
+    """Return the norms of all gradients of a model; call it after `backward`.
 
     Suspicious values are in `flags`: ``"nonfinite"``, ``"missing"`` (no gradient),
-    ``"zero"``, ``"vanishing"`` and ``"exploding"``.  Works for compiled steps as well:
-    it looks at the gradients and not at how they were made.
+    ``"zero"``, ``"vanishing"`` and ``"exploding"``.  It also works for compiled steps,
+    because it only reads the gradients.
 
     Parameters
     ----------
     model
         The module to examine.
     vanishing, exploding
-        Flag a matrix or a larger weight if the norm of its gradient, divided by its
-        own, is below the one or above the other.
+        Flag a matrix or a larger weight if the norm of its gradient, divided by its own
+        norm, is below `vanishing` or above `exploding`.
     max_norm
         Flag any parameter whose gradient has a larger norm.
 
     Raises
     ------
     DTypeError
-        If `model` is no module, or a threshold no number.
+        If `model` is not a module, or a threshold is not a number.
     ArgumentError
         If a threshold is below 0, or no gradient was computed at all.
 
@@ -187,7 +188,7 @@ def moved(
     lines: Lines,
     step_line: UserLine | None,
 ) -> GradientHealth:
-    """Return gradients and updates, from the weights before and after a step."""
+    """Return gradients and updates, given the weights before and after a step."""
     rows, flags = [], []
     for name, param in params:
         old = before[name]
@@ -233,7 +234,7 @@ def flags_of(
     lines: Lines | None = None,
     step_line: UserLine | None = None,
 ) -> list[Flag]:
-    """Return the problem of one parameter, if there is one."""
+    """Return the flags of one parameter."""
     found = _odd(row, limits)
     layer = row.name.rpartition(".")[0]
     at = (lines or {}).get(layer)
@@ -254,7 +255,7 @@ def flags_of(
 
 
 def _odd(row: Gradient, limits: dict[str, float]) -> list[tuple[Any, ...]]:
-    """Return (kind, value, threshold, advice) of what looks wrong."""
+    """Return (kind, value, threshold, advice) for each problem."""
     if row.norm is None:
         advice = "It got no gradient: the loss does not depend on it. Is it used?"
         return [("missing", 0.0, 0.0, advice)]

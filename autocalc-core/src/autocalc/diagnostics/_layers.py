@@ -10,14 +10,14 @@ from autocalc.nn import Module
 
 
 class Layers:
-    """The names of modules, in a model or in the outermost one that runs."""
+    """The names of modules, relative to a model or to the outermost running module."""
 
     def __init__(self, model: Module | None = None) -> None:
         self.model = model
         self._paths = Paths()
 
     def of(self, modules: Sequence[Module]) -> tuple[str, str]:
-        """Return the dotted name and the class of the innermost of running modules."""
+        """Return the dotted name and the class of the innermost running module."""
         if not modules:
             return "", ""
         inner = modules[0]
@@ -27,16 +27,16 @@ class Layers:
         return name or "", type(inner).__name__
 
     def here(self) -> str:
-        """Return the layer that runs now, as text; "" outside of modules."""
+        """Return the layer that is running, as text; "" outside of modules."""
         return layer_text(*self.of(running_modules()))
 
 
 def layer_text(name: str, kind: str) -> str:
-    """Return name and class of a module as ``"layers.0 (Linear)"``."""
+    """Return the name and class of a module as ``"layers.0 (Linear)"``."""
     return f"{name} ({kind})" if name else kind
 
 
 def layer_of_text(text: str) -> tuple[str, str]:
-    """Return the name and the class that `layer_text` has put together."""
+    """Return the name and the class in a text from `layer_text`."""
     name, _, kind = text.removesuffix(")").rpartition(" (")
     return name, kind

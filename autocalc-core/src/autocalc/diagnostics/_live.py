@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tensors that are alive, the largest first, and what made them."""
+"""Live tensors, the largest first, and the operators that made them."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ from autocalc.nn import Module
 from autocalc.nn.parameter import is_lazy
 from autocalc.optim import Optimizer
 
-#: Kinds, from what says most about an array.
+#: Kinds, the most informative first; an array gets the first that applies.
 KINDS = ("parameter", "gradient", "buffer", "optimizer", "tensor", "saved")
 
 
 @dataclass
 class Held:
-    """The memory of one array, with all views of it.
+    """The memory of one array and all its views.
 
     Attributes
     ----------
     kind
         ``"parameter"``, ``"gradient"``, ``"buffer"``, ``"optimizer"`` (its state),
-        ``"tensor"``, or ``"saved"``: kept by the graph for backward, and by no tensor.
+        ``"tensor"``, or ``"saved"`` for memory that only the graph holds, for the
+        backward pass.
     name
         The name of a parameter, its gradient, a buffer or an optimizer's state; "" for
         other tensors.
@@ -44,9 +45,9 @@ class Held:
         The origin: the last recorded operator, or the kernel and layer in a block of
         `memory.trace`; "" if unknown.
     saved_for
-        The operators that keep it for their backward rules.
+        The operators that saved the memory for their backward rules.
     line
-        The line of the user's program, if it was noted.
+        The line of the user's program; None if it was not recorded.
 
     Examples
     --------
@@ -72,14 +73,14 @@ class Held:
 
 @dataclass(repr=False)
 class Snapshot(Report):
-    """The tensors that are alive; `memory.snapshot` makes it.
+    """The live tensors; `memory.snapshot` returns it.
 
     Attributes
     ----------
     rows : list of Held
         The largest allocations, the largest first.
     bytes, count
-        The bytes of all arrays, and their number.
+        The total size in bytes of all arrays, and the number of arrays.
     by_kind : dict
         Bytes of all arrays, by kind.
 
@@ -136,7 +137,7 @@ def snapshot(limit: int = 10) -> Snapshot:
 
 
 class _Census:
-    """Arrays that are alive, by the array that owns the memory."""
+    """Live arrays, grouped by the array that owns the memory."""
 
     def __init__(self) -> None:
         self.held: dict[int, tuple[Any, Held]] = {}
@@ -164,7 +165,7 @@ class _Census:
         return held
 
     def count(self, tensor: Tensor) -> None:
-        """Take in a tensor."""
+        """Add a tensor."""
         held = self.entry(tensor._array, "tensor")
         held.tensors += 1
         kind, name = self.names.get(id(tensor), ("tensor", ""))
@@ -179,28 +180,28 @@ class _Census:
                 held.line, held.layer = line, line.layer
 
     def keep(self, node: Node) -> None:
-        """Take in what a node keeps."""
+        """Add the arrays that a node saves."""
         for array in saved_by(node):
             self.entry(array, "saved").saved_for.append(node.op.name)
 
     def rows(self) -> list[Held]:
-        """Return all memory, the largest first."""
+        """Return all entries, the largest first."""
         found = (held for _, held in self.held.values())
         return sorted(found, key=lambda held: (-held.bytes, held.name))
 
 
 def _has_array(thing: Any) -> bool:
-    """Return whether this is a tensor with values: lazy parameters have none."""
+    """Return whether this is a tensor with values; lazy parameters have none."""
     return _is(thing, Tensor) and not is_lazy(thing)
 
 
 def _is(thing: Any, kind: type) -> bool:
-    """Return what `isinstance` does, but of proxies, of which a dead one raises."""
+    """Return `isinstance` by the type alone, because a dead weak proxy raises."""
     return issubclass(type(thing), kind)
 
 
 def _names(things: list[Any], tensors: list[Tensor]) -> dict[int, tuple[str, str]]:
-    """Return kind and name of the tensors of models and optimizers, by id."""
+    """Return the kind and name of model and optimizer tensors, by id."""
     names: dict[int, tuple[str, str]] = {}
     modules = [x for x in things if _is(x, Module) and "_names" in vars(x)]
     inner = {id(child) for module in modules for child in module.children()}
@@ -210,7 +211,7 @@ def _names(things: list[Any], tensors: list[Tensor]) -> dict[int, tuple[str, str
     for thing in things:
         if _is(thing, Optimizer) and "state" in vars(thing):
             names.update(_of_optimizer(thing, names))
-    for tensor in tensors:  # gradients of leaves that no module has
+    for tensor in tensors:  # gradients of leaves outside of modules
         edge = tensor._edge
         if isinstance(edge, Leaf) and edge.grad is not None:
             names.setdefault(id(edge.grad), ("gradient", ""))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A log of steps: a file of JSON lines, one for each."""
+"""A log of training steps: a file with one line of JSON for each step."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Any
 from autocalc.diagnostics._arguments import check_path
 from autocalc.errors import DataError
 
-#: JSON has no such numbers.
+#: Texts for the numbers that JSON does not have.
 _ODD = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
 def append(path: Path, record: dict[str, Any]) -> None:
-    """Add one line by one write, so that a reader sees all of it or nothing.
+    """Append one line in a single write; a reader never sees part of a line.
 
     Raises
     ------
@@ -43,19 +43,19 @@ def append(path: Path, record: dict[str, Any]) -> None:
 
 
 def read_log(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """Return the steps that `watch` has logged, the oldest first.
+    """Return the steps that `watch` logged, the oldest first.
 
     Parameters
     ----------
     path
-        The file.  A last line that is still being written is left out.
+        The log file.  A last line that is not complete yet is left out.
 
     Raises
     ------
     DTypeError
-        If `path` is no path.
+        If `path` is not a path.
     DataError
-        If the file cannot be read, or a line is not of a log.
+        If the file cannot be read, or a line is not a log record.
 
     Examples
     --------

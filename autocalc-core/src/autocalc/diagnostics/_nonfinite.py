@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where the first NaN or infinity comes from."""
+"""Find the call that made the first NaN or infinity."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from autocalc.errors import NonFiniteError
 if TYPE_CHECKING:
     from autocalc._kernels.spec import Array
 
-#: Dtypes in which NumPy looks for NaN quickly.
+#: Dtypes that NumPy checks for NaN quickly.
 _PLAIN = (np.dtype("f4"), np.dtype("f8"))
 
 
@@ -35,9 +35,10 @@ class Operand:
     name, shape, dtype
         The operand's name in the kernel's signature, its shape and its dtype.
     nan, inf
-        The numbers of elements that are NaN, and that are infinite.
+        The number of NaN elements, and the number of infinite elements.
     low, high
-        The range of the others; None where there are none, or for a list of arrays.
+        The smallest and the largest finite element; None if there are none, or for a
+        list of arrays.
 
     Examples
     --------
@@ -59,29 +60,31 @@ class Operand:
 
     @property
     def finite(self) -> bool:
-        """Whether no element is NaN or infinite."""
+        """Whether all elements are finite."""
         return not (self.nan or self.inf)
 
 
 @dataclass(frozen=True, repr=False)
 class NonFinite(Report):
-    """The call that gave NaN or infinity.
+    """A kernel call that returned NaN or infinity.
 
     Attributes
     ----------
     kind
         ``"nan"`` or ``"inf"``.
     made
-        True where the operator made it from inputs without it; False where it came in
-        from outside of the block: data, or parameters.
+        True if the operator produced the value and its inputs did not contain it.
+        False if the value came from outside of the block, in data or parameters.
     phase
         ``"forward"``, ``"backward"`` or ``"update"`` (of parameters).
     operator, kernel
-        The operator that was called, or whose backward rule ran, and the kernel in it.
+        The operator that was called or whose backward rule ran, and the kernel that it
+        ran.
     layer, module
         The dotted name and the class of the innermost module; "" outside of modules.
     line
-        The line of the user's program: in a backward pass, that of the forward one.
+        The line of the user's program; for a backward pass, the line of the forward
+        call.
     outputs, inputs
         The outputs and inputs of the kernel.
 
@@ -132,37 +135,38 @@ class NonFinite(Report):
 
 
 class find_nonfinite(Block):
-    """Look for the first NaN or infinity: a ``with`` block, for finding mistakes.
+    """Find the first NaN or infinity in a ``with`` block, for debugging.
 
-    In the block, the results of every kernel are checked, forward, backward and in
-    optimizers.  The first one that gives NaN without having been given any, or infinity
-    from finite inputs, is named with the layer, the line of the user's program and its
-    inputs.  Compiled functions run eagerly in the block, so that their kernels are
-    seen; every operator takes longer.
+    In the block, the results of every kernel are checked: in the forward pass, in the
+    backward pass and in optimizers.  The finding is the first kernel that returns NaN
+    for inputs without NaN, or infinity for finite inputs.  It names the layer, the line
+    of the user's program and the inputs.  Compiled functions run eagerly in the block,
+    because their kernels could not be checked otherwise.  Every operator takes longer.
 
     Parameters
     ----------
     inf
-        True to count infinity, which some programs make on purpose.
+        True to report infinity as well; some programs produce it on purpose.
     stop
-        True to raise at the first; False to continue and list all operators that make
-        some.
+        True to raise an error at the first finding; False to continue and list all
+        operators that produce non-finite values.
 
     Attributes
     ----------
     findings : list of NonFinite
-        The non-finite values that were found, in the order of the calls.
+        The calls that returned non-finite values, in their order.
 
     Raises
     ------
     NonFiniteError
-        With `stop`, at the first; its `finding` is the `NonFinite`.
+        At the first finding, if `stop` is True; the error's attribute `finding` is the
+        `NonFinite`.
     CompileError
         If the block is in a function that is being recorded.
 
     Notes
     -----
-    Infinite constants, such as the fill of a mask, are no finding.
+    Infinite constants, such as the fill value of a mask, are not reported.
 
     Examples
     --------
@@ -191,7 +195,7 @@ class find_nonfinite(Block):
         return "\n\n".join(map(repr, self.findings))
 
     def _look(self, seen: Seen, run: Callable[[], Any]) -> None:
-        """Run a call; compare what it gave with what it was given."""
+        """Run a call and compare its outputs with its inputs."""
         read = [*seen.written(), *seen.inputs]
         overwritten = any(x is y for x in _flat(read) for y in _flat(seen.outputs))
         before = _described(seen, read) if overwritten else None
@@ -237,7 +241,7 @@ class find_nonfinite(Block):
 
 
 def stopped(found: NonFinite, message: str) -> NonFiniteError:
-    """Return the error of a finding."""
+    """Return the error that reports a finding."""
     error: Any = NonFiniteError(message)
     error.finding = found
     error.names_its_node = True  # a backward pass adds nothing to it
@@ -258,7 +262,7 @@ def _operands(names: list[str], values: list[Any]) -> tuple[Operand, ...]:
 
 
 def _operand(name: str, x: Any) -> Operand:
-    """Describe an operand; a list by its first array that is not finite."""
+    """Describe an operand; for a list, its first array that is not finite."""
     if isinstance(x, (list, tuple)):
         odd = [i for i, one in enumerate(x) if any(_holds([one]))]
         if not x:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The origins of the arrays that are alive: noted while `memory.trace` is on."""
+"""The origins of live arrays, recorded while `memory.trace` is active."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ class ArrayOrigin(NamedTuple):
     line: UserLine | None
 
 
-#: By the id of the array that owns the memory; an entry goes with its array.
+#: Origins by the id of the array that owns the memory; an entry is removed with its
+#: array.
 _origins: dict[int, tuple[Any, ArrayOrigin]] = {}
 
 
 def saved_by(node: Node) -> list[Any]:
-    """Return the arrays that a node keeps for its backward rule."""
+    """Return the arrays that a node saves for its backward rule."""
     held = () if node.saved is FREED or node.saved is None else node.saved
     found = held if isinstance(held, (tuple, list)) else (held,)
     return [a for a in found if isinstance(a, np.ndarray)]
@@ -43,7 +44,7 @@ def origin_of(owner: Any) -> ArrayOrigin | None:
 
 
 class Trace(Block):
-    """A block that notes what makes each array; `memory.trace` makes it."""
+    """A block that records what makes each array; `memory.trace` returns it."""
 
     def __init__(self) -> None:
         super().__init__("memory.trace", Layers())

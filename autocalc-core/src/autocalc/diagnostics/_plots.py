@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A log of steps as a picture."""
+"""Draw a log of training steps."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from autocalc.diagnostics._arguments import check_path
 from autocalc.diagnostics._log import read_log
 from autocalc.errors import DataError, PluginError
 
-#: Lines that have a name in the legend.
+#: The number of lines that are named in the legend.
 _NAMED = 12
 
 
 def plot(
     log: str | os.PathLike[str], file: str | os.PathLike[str] | None = None
 ) -> Any:
-    """Draw the log of `watch`: gradients, updates, zeros, and flags.
+    """Draw a log of `watch`: gradients, updates, zeros and flags.
 
     Parameters
     ----------
     log
         The file of JSON lines.
     file
-        The path of the picture; the suffix gives its format.
+        The path of the picture; its suffix selects the format.
 
     Returns
     -------
@@ -35,10 +35,10 @@ def plot(
     PluginError
         If matplotlib is not installed.
     DTypeError
-        If `log` or `file` is no path.
+        If `log` or `file` is not a path.
     DataError
-        If the log cannot be read or holds no step, or matplotlib does not write that
-        kind of file.
+        If the log cannot be read or has no steps, or if matplotlib cannot write that
+        file format.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def plot(
     >>> figure = ac.diagnostics.plot(path)  # doctest: +SKIP
     """
     try:
-        from matplotlib.figure import Figure  # 300 ms of import
+        from matplotlib.figure import Figure  # takes 300 ms to import
     except ImportError:
         raise PluginError(
             "plot: matplotlib is not installed. Get it with: pip install "

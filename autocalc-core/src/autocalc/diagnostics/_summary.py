@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A model as a table: layers, shapes, parameters, work, memory."""
+"""A table of a model's layers, shapes, parameters, work and memory."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class Layer:
     output_shape
         The shape of the first tensor of its last result; None if the layer did not run.
     parameters, trainable
-        Elements of its own parameters, not of those inside other modules; a shared one
-        counts where it occurs first.
+        The number of elements in the module's own parameters, without those of its
+        submodules.  A shared parameter counts in the first module that has it.
     flops
-        Work of the kernels that it called itself, by their specs.
+        The work of the kernels that the module itself called, by their specs.
     output_bytes
-        The bytes of its results, over all calls.
+        The bytes of the module's results, summed over all calls.
 
     Examples
     --------
@@ -67,17 +67,17 @@ class Layer:
 
 @dataclass(repr=False)
 class Summary(Report):
-    """A model's layers and their sums; `summary` makes it.
+    """A model's layers and their totals; `summary` returns it.
 
     Attributes
     ----------
     layers : list of Layer
         The layers, in the order of the tree.
     parameters, trainable, flops
-        The sums over all layers.
+        The totals over all layers.
     parameter_bytes, buffer_bytes, input_bytes, output_bytes
-        Memory: of parameters, of buffers, of the inputs, and of what layers that hold
-        no others return.
+        The memory of the parameters, of the buffers, of the inputs, and of the results
+        of layers without submodules.
 
     Examples
     --------
@@ -134,8 +134,9 @@ def summary(
 ) -> Summary:
     """Return a model's layers with output shapes, parameters, work and memory.
 
-    The model runs once, after `eval` and without gradients; its modes are put back.
-    FLOPs are those that the specs of the kernels give, a multiply-add being two.
+    The model runs once, in eval mode and without gradients; afterwards each module has
+    its mode from before.  FLOPs come from the specs of the kernels; a multiply-add
+    counts as two.
 
     Parameters
     ----------
@@ -144,15 +145,15 @@ def summary(
     *inputs
         The arguments of the model's call.
     input_size
-        In place of inputs, a shape with the batch size, or a list of shapes, for
-        tensors of ones of the parameters' dtype.
+        A shape with the batch size, or a list of shapes, instead of inputs.  The inputs
+        are then tensors of ones with the dtype of the parameters.
     **keywords
-        More arguments of the model.
+        Keyword arguments of the model's call.
 
     Raises
     ------
     DTypeError
-        If `model` is no module, or `input_size` holds no integers.
+        If `model` is not a module, or `input_size` does not consist of integers.
     ArgumentError
         If neither or both of inputs and `input_size` are given.
 
@@ -184,7 +185,7 @@ def summary(
 
 
 def _made(model: Module, input_size: Any) -> tuple[Tensor, ...]:
-    """Return tensors of ones of one shape, or of several."""
+    """Return tensors of ones with the given shape or shapes."""
     given = sequence("summary", "input_size", input_size)
     if not given:
         message = f"summary: `input_size` is {short(input_size)}; give a shape."
@@ -199,7 +200,7 @@ def _made(model: Module, input_size: Any) -> tuple[Tensor, ...]:
 
 
 class _Run:
-    """One forward pass that is looked at."""
+    """One forward pass that is measured."""
 
     def __init__(self, model: Module) -> None:
         self.model = model
@@ -212,7 +213,7 @@ class _Run:
         self.modes = [(module, module.training) for module in modules]
 
     def forward(self, inputs: Sequence[Any], keywords: dict[str, Any]) -> None:
-        """Run the model once; leave it as it was."""
+        """Run the model once, and restore its modes."""
         with ExitStack() as stack:
             for module, mode in self.modes:
                 stack.callback(setattr, module, "training", mode)
@@ -242,7 +243,7 @@ class _Run:
                 return
 
     def summary(self, inputs: Sequence[Any]) -> Summary:
-        """Return the summary of what was seen, with parameters and sums."""
+        """Return the summary of the measured pass, with parameters and totals."""
         counted: set[int] = set()
         for (module, _), layer in zip(self.modes, self.layers, strict=True):
             for param in module.parameters(recurse=False):
@@ -268,7 +269,7 @@ class _Run:
 
 
 def flops_of(seen: Seen) -> float:
-    """Return the least work of a call, as its spec has it; halves count as floats."""
+    """Return the work of a call by its spec; half precision counts as float32."""
     spec = seen.spec
     outputs = zip(seen.outputs, spec.outputs, strict=False)
     held = [meta_of(x) for x, output in outputs if output.name in spec.writes]
@@ -279,7 +280,7 @@ def flops_of(seen: Seen) -> float:
 
 
 def _tensors(value: Any) -> list[Tensor]:
-    """Return the tensors in tuples, lists and dicts."""
+    """Return the tensors in nested tuples, lists and dicts."""
     if isinstance(value, Tensor):
         return [value]
     if isinstance(value, dict):

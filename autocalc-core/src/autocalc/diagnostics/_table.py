@@ -14,7 +14,7 @@ Row = Sequence[str]
 
 
 class Report:
-    """Findings of a diagnostic: printed as a table, plain data by `to_dict`."""
+    """The result of a diagnostic: it prints as a table; `to_dict` gives plain data."""
 
     def _title(self) -> str:
         raise NotImplementedError
@@ -26,11 +26,11 @@ class Report:
         raise NotImplementedError
 
     def _notes(self) -> list[str]:
-        """Return the lines below the table: sums, flags."""
+        """Return the lines below the table: totals and flags."""
         return []
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as dicts, lists, numbers and texts."""
+        """Return all data as dicts, lists, numbers and strings."""
         found = plain(self)
         assert isinstance(found, dict)
         return found
@@ -52,7 +52,7 @@ class Report:
 
 
 def plain(value: Any) -> Any:
-    """Return dataclasses and lines as dicts, tuples as lists."""
+    """Convert dataclasses and lines to dicts, and tuples to lists."""
     if isinstance(value, UserLine):
         return {"file": value.file, "number": value.number, "function": value.function}
     if is_dataclass(value) and not isinstance(value, type):
@@ -66,7 +66,7 @@ def plain(value: Any) -> Any:
 
 
 def aligned(columns: Row, cells: Sequence[Row]) -> str:
-    """Return a table of texts; columns of numbers are aligned right."""
+    """Return a text table; columns of numbers are aligned to the right."""
     widths = [max(map(len, one)) for one in zip(columns, *cells, strict=True)]
     right = [
         bool(cells) and all(_is_number(row[i]) for row in cells)
@@ -89,12 +89,12 @@ def _is_number(text: str) -> bool:
 
 
 def number(value: float | None) -> str:
-    """Return a number in few digits; nothing for None."""
+    """Return a number with few digits; "" for None."""
     return "" if value is None else f"{value:.3g}"
 
 
 def share(value: float | None) -> str:
-    """Return a fraction in percent; nothing for None."""
+    """Return a fraction in percent; "" for None."""
     return "" if value is None else f"{100 * value:.1f}%"
 
 
@@ -122,7 +122,7 @@ def sizes(shape: Sequence[int] | None) -> str:
 
 
 def place(line: UserLine | None) -> str:
-    """Return a line as ``file:number``, without folders."""
+    """Return a line as ``file:number``, without the folders."""
     if line is None:
         return ""
     name = line.file.replace("\\", "/").rsplit("/", 1)[-1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The statistics of one layer's outputs, added up over calls, and what looks wrong."""
+"""Statistics of one layer's outputs over all its calls, and their problems."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from autocalc.diagnostics._flags import Flag
 if TYPE_CHECKING:
     from autocalc._kernels.spec import Array
 
-#: The ends of what bounded functions give, by kernel or class of module.
+#: The lower and upper bounds of bounded functions, by kernel or module class.
 BOUNDS = {
     "sigmoid": (0.0, 1.0), "Sigmoid": (0.0, 1.0), "Hardsigmoid": (0.0, 1.0),
     "tanh": (-1.0, 1.0), "Tanh": (-1.0, 1.0), "Softsign": (-1.0, 1.0),
 }  # fmt: skip
 
-#: An output this near to an end, as a share of the range, is saturated.
+#: An output is saturated if its distance to a bound is at most this share of the range.
 NEAR = 0.01
 
-#: Inputs that differ by no more are the same for all samples.
+#: Samples whose inputs differ by at most this value count as equal.
 SAME = 1e-6
 
-#: Fewer observations of a unit than these say nothing about it.
+#: The least number of observations from which a unit is judged.
 OBSERVATIONS = 8
 
 
 @dataclass(frozen=True)
 class Activation:
-    """The outputs of one module, or of an activation function, of one block.
+    """The output statistics of one module or activation function in a block.
 
     Attributes
     ----------
@@ -52,12 +52,12 @@ class Activation:
     nonfinite
         The number of elements that are NaN or infinite.
     dead
-        The share of units (channels, features) that gave 0 for everything.
+        The share of units (channels, features) whose outputs were all 0.
     saturated
-        The share of elements within 1 % of an end; None of functions without ends.
+        The share of elements within 1 % of a bound; None for functions without bounds.
     spread
         The largest standard deviation of an element over the samples, divided by the
-        root of the mean square; None without samples to compare.
+        root mean square of the output; None if there are no samples to compare.
 
     Examples
     --------
@@ -97,17 +97,17 @@ class Tally:
         self.mean = self.variance = 0.0
         self.minimum, self.maximum = np.inf, -np.inf
         self.spread: float | None = None
-        #: Whether samples differed in what the layer was given.
+        #: Whether the layer's inputs differed between samples.
         self.given_differed = False
-        #: Of each unit, whether it ever gave something else than 0.
+        #: For each unit, whether any of its outputs was not 0.
         self.alive: Any = None
         self.observations = 0
-        #: The largest share of dead units in what the layer was given; of zeros, where
-        #: that has another shape.
+        #: The largest share of dead units in the layer's inputs; the share of zeros if
+        #: the input has a different shape.
         self.given_dead = 0.0
 
     def add(self, out: Array, given: Array | None, axis: int) -> None:
-        """Take in one output, and the input that it was made of."""
+        """Add one output, and the input that it was computed from."""
         wide = out.astype(np.float64)
         finite = wide[np.isfinite(wide)]
         self.calls += 1
@@ -129,7 +129,7 @@ class Tally:
             self.given_differed |= before is None or before > SAME
 
     def _add_moments(self, finite: Array) -> None:
-        """Join mean and variance of more elements to those of the others."""
+        """Merge the mean and variance of more elements into the running ones."""
         n, more = self.elements, finite.size
         total = n + more
         apart = float(finite.mean()) - self.mean
@@ -156,7 +156,7 @@ class Tally:
 
     @property
     def dead(self) -> float:
-        """The share of units that gave 0 for everything."""
+        """The share of units whose outputs were all 0."""
         return 0.0 if self.alive is None else 1.0 - float(self.alive.mean())
 
     def row(self) -> Activation:
@@ -212,21 +212,21 @@ class Tally:
     def _collapse(self, limit: float) -> list[tuple[str, float, float, str]]:
         if self.spread is None or self.spread > limit or not self.given_differed:
             return []
-        if self.zeros == self.elements:  # dead
+        if self.zeros == self.elements:  # it is reported as dead
             return []
         advice = "All samples give the same output. Look at the weights of this layer."
         return [("collapse", self.spread, limit, advice)]
 
 
 def _alive(x: Array, axis: int) -> Array:
-    """Return for each unit whether any element is not 0."""
+    """Return, for each unit, whether any element is not 0."""
     others = tuple(d for d in range(x.ndim) if d != axis % x.ndim)
     found: Array = (x != 0).any(axis=others)
     return found
 
 
 def _spread(x: Array) -> float | None:
-    """Return how much samples differ, compared with the size of numbers."""
+    """Return how much samples differ, relative to the size of the elements."""
     if x.ndim < 2 or x.shape[0] < 2 or not x.size:
         return None
     with np.errstate(all="ignore"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The graph that a loss was computed by, as a table and as a picture."""
+"""The graph of a loss, as a table and as a picture."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from autocalc.diagnostics._table import Report, Row, place, size, sizes
 from autocalc.errors import ArgumentError, DataError, DTypeError, GradError
 from autocalc.nn import Module
 
-#: More boxes than these are no readable picture.
+#: The most boxes in a picture; with more it could not be read.
 MAX_BOXES = 1000
 
 
@@ -33,26 +33,27 @@ class Entry:
     Attributes
     ----------
     serial
-        Its number in the order of recording.
+        The position of the operation in the order of recording.
     operator, kind
-        The operator; ``"primitive"``, ``"composite"`` or ``"standalone"`` kernel,
-        ``"view"``, or ``"other"``.
+        The name of the operator, and its kind: ``"primitive"``, ``"composite"`` or
+        ``"standalone"`` for kernels, ``"view"``, or ``"other"``.
     fused
-        Whether it is a composite kernel, which does the work of several primitives.
+        Whether the operation is a composite kernel, which does the work of several
+        primitives.
     inputs
-        For each: ``"#12"``, the serial of the operation that made it (``"#12.1"`` is
-        the second output of one that has several), the name of a leaf, or "" where no
-        gradient goes.
+        For each input, the source: ``"#12"`` is the operation with serial 12,
+        ``"#12.1"`` is the second output of that operation, and other texts are names of
+        leaves.  It is "" if no gradient flows to the input.
     input_shapes, output_shape
-        The last is None where no later operation tells it.
+        The shapes.  `output_shape` is None if no later operation records it.
     saved_bytes
-        Bytes of the arrays that its backward rule keeps; 0 once a backward pass has
-        freed them.
+        The bytes of the arrays that the backward rule saves; 0 after a backward pass
+        has freed them.
     freed
-        Whether a backward pass has.
+        Whether a backward pass has freed the saved arrays.
     line
-        The source line of the operation, known inside `autograd.set_detect_anomaly` and
-        blocks of diagnostics.
+        The source line of the operation; it is recorded only inside
+        `autograd.set_detect_anomaly` and inside blocks of diagnostics.
 
     Examples
     --------
@@ -77,16 +78,16 @@ class Entry:
 
 @dataclass(repr=False)
 class Tape(Report):
-    """The operations that lead to a loss, in the order of recording; `tape` makes it.
+    """The operations of a loss, in the order of recording; `tape` returns it.
 
     Attributes
     ----------
     entries : list of Entry
-        The recorded operations, in their order.
+        The recorded operations, in order.
     leaves : dict
-        The shapes of the leaves that a gradient reaches, by name.
+        The shapes of the leaves that receive a gradient, by name.
     saved_bytes
-        Bytes that all of them keep, arrays that several keep counted once.
+        The bytes that all operations save; an array that several save counts once.
 
     Examples
     --------
@@ -122,7 +123,7 @@ class Tape(Report):
         ]  # fmt: skip
 
     def _boxes(self) -> list[Box]:
-        """Return leaves and operations as boxes of a drawing."""
+        """Return the leaves and operations as boxes of a drawing."""
         boxes = [
             Box(name, (name, sizes(s)), (), True) for name, s in self.leaves.items()
         ]
@@ -138,18 +139,18 @@ class Tape(Report):
         return boxes
 
     def dot(self) -> str:
-        """Return the graph in the language of Graphviz."""
+        """Return the graph in the DOT language of Graphviz."""
         return _drawing.dot(self._boxes())
 
     def svg(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return the graph as an SVG picture, inputs on top; write it to `path`, too.
+        """Return the graph as an SVG picture; also write it to `path`, if given.
 
-        No other program is needed.
+        The inputs are at the top.  No external program is needed.
 
         Raises
         ------
         DTypeError
-            If `path` is no path.
+            If `path` is not a path.
         ArgumentError
             If there are more than 1000 operations and leaves.
         DataError
@@ -178,22 +179,22 @@ class Tape(Report):
 
 
 def tape(loss: Tensor | Iterable[Tensor], model: Module | None = None) -> Tape:
-    """Return the operations that led to a loss, in the order in which they ran.
+    """Return the operations that computed a loss, in the order in which they ran.
 
-    Call it before `backward` to see the saved arrays.  What a compiled program ran is
-    not recorded: what it returns has no history.
+    Call it before `backward` to see the saved arrays.  The operations of a compiled
+    program are not recorded, because its results have no history.
 
     Parameters
     ----------
     loss
-        A tensor with history, or several.
+        A tensor with a history, or several of them.
     model
-        A module whose parameters give the leaves their names.
+        A module; leaves that are its parameters get their names from it.
 
     Raises
     ------
     DTypeError
-        If `loss` is no tensor, or `model` no module.
+        If `loss` is not a tensor, or `model` is not a module.
     GradError
         If no tensor has a history.
 
@@ -246,7 +247,7 @@ def _tape(roots: list[Tensor], names: dict[int, str]) -> Tape:
 
 
 def _reached(edges: Iterable[Any]) -> list[Node]:
-    """Return all nodes that edges lead to, the oldest first."""
+    """Return all nodes reachable from the edges, the oldest first."""
     seen: dict[int, Node] = {}
     stack = [target(edge) for edge in edges]
     while stack:
@@ -266,7 +267,7 @@ def _key(edge: Any) -> tuple[int, int]:
 def _input(
     edge: Any, names: dict[int, str], named: dict[int, str], leaves: dict[str, Any]
 ) -> str:
-    """Return the name of what an edge leads to."""
+    """Return the name of the operation or leaf that an edge leads to."""
     if edge is None:
         return ""
     if isinstance(edge, Output):

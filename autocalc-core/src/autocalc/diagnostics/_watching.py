@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Activations, gradients and updates of training steps, over time."""
+"""Watch the activations, gradients and updates of training steps."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ if TYPE_CHECKING:
 
 @dataclass(repr=False)
 class Step(Report):
-    """One step of a training.
+    """The diagnostics of one training step.
 
     Attributes
     ----------
     step
-        The number of the worker, from 0.
+        The number of the step, from 0.
     activations : list of Activation
         The statistics of the layers' outputs.
     gradients : GradientHealth
         The statistics of the parameters' gradients and updates.
     flags : list of Flag
-        The findings, those of activations first.
+        The problems found, those of activations first.
 
     Examples
     --------
@@ -80,14 +80,14 @@ class Step(Report):
 
 
 class Watch:
-    """Looks at training steps; `watch` makes it.
+    """Examines training steps; `watch` returns it.
 
     Attributes
     ----------
     report : Step or None
-        The last watched step.
+        The report of the last watched step; None before the first.
     steps
-        The number of steps.
+        The number of steps so far.
 
     Examples
     --------
@@ -149,7 +149,7 @@ class Watch:
 
 
 class _Looking:
-    """The data of one step."""
+    """The data that are collected in one step."""
 
     def __init__(self, model: Module) -> None:
         self.params = wanted(model)
@@ -163,11 +163,11 @@ class _Looking:
             self._stack = stack.pop_all()
 
     def close(self) -> None:
-        """Look no longer."""
+        """Stop collecting."""
         self._stack.close()
 
     def _look(self, seen: Seen, run: Callable[[], Any]) -> None:
-        """Note the line that first writes a parameter: the optimizer's step."""
+        """Record the line that first writes a parameter: the optimizer's step."""
         if self.step_line is None and any(map(self._is_param, seen.outputs)):
             self.step_line = users_line()
         run()
@@ -177,7 +177,7 @@ class _Looking:
         return any(id(one) in self._arrays for one in many)
 
     def report(self, step: int, limits: dict[str, float]) -> Step:
-        """Return the report of what was seen."""
+        """Return the report of the step."""
         lines = {row.layer: row.line for row in reversed(self.stats.rows)}
         health = moved(self.params, self.before, limits, lines, self.step_line)
         flags = [*self.stats.flags, *health.flags]
@@ -194,33 +194,33 @@ def watch(
     max_norm: float = 1e3,
     update: float = 1.0,
 ) -> Watch:
-    """Return a block for training steps, which examines each of them.
+    """Return a ``with`` block that examines each training step.
 
-    The block contains forward, `backward` and the optimizer's step; gradients must
-    still be there at its end, so that `zero_grad` comes first.  Its `report` then has
-    the statistics of `activation_stats` and `gradient_health`, and how far each
-    parameter moved, compared with its size: what names a learning rate that is too
-    large.
-    Compiled functions run eagerly in a block that looks.
+    The block contains the forward pass, `backward` and the optimizer's step.  Call
+    `zero_grad` at the beginning of the block, because the gradients must still exist at
+    its end.  After the block, `report` has the statistics of `activation_stats` and
+    `gradient_health`.  It also has the size of each parameter's update relative to the
+    parameter, which reveals a learning rate that is too large.  Compiled functions run
+    eagerly in a block that examines its step.
 
     Parameters
     ----------
     model
-        The module that is trained.
+        The module to train.
     log
         A file to which each watched step adds a line of JSON; see `read_log`.
     every
-        The interval of watched steps; the others cost nothing.
+        Examine every n-th step; the other steps cost nothing.
     vanishing, exploding, max_norm
         The limits of `gradient_health`.
     update
-        Flag a matrix or larger weight that a step moves by more than this share of its
-        norm.
+        Flag a matrix or a larger weight if a step changes it by more than this share of
+        its norm.
 
     Raises
     ------
     DTypeError
-        If an argument is of the wrong type.
+        If an argument has the wrong type.
     ArgumentError
         If a number is out of range.
     DataError
