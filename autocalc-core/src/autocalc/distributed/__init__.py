@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Training by several processes, on one machine or many, over MPI.
+"""Training with several processes, on one machine or many, over MPI.
 
-A program that ``mpirun`` starts n times is n *ranks*, numbered from 0.  Each calls
-`init_process_group` and then the same functions in the same order: each *collective*
-combines or copies the tensors of all ranks.  Names and meanings are those of PyTorch's
-``torch.distributed``.  More than one rank needs the package ``mpi4py`` (``pip install
-"autocalc-core[mpi]"``); one process needs nothing, and all functions work there.
+``mpirun`` starts a program n times; the processes are *ranks*, numbered from 0.  Each
+rank calls `init_process_group`, and then all ranks call the same functions in the same
+order.  Each *collective* combines or copies the tensors of all ranks.  Names and
+meanings are those of PyTorch's ``torch.distributed``.  More than one rank needs the
+package ``mpi4py`` (``pip install "autocalc-core[mpi]"``); a single process does not
+need it, and all functions work there.
 """
 
 from __future__ import annotations

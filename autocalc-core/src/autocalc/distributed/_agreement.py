@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Comparing calls before they run: all ranks make the same one, on like tensors."""
+"""Check before a collective runs that all ranks make the same call."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from autocalc.distributed._process_group import ProcessGroup
 from autocalc.distributed._work import Steps, Work
 from autocalc.errors import DistributedError, DTypeError
 
-#: Bytes of a description; longer ones are cut.
+#: The length of a call's description in bytes; longer ones are cut.
 _LENGTH = 256
 
 
 class DebugLevel(Enum):
-    """The calls that ranks compare: `OFF` and `INFO` nothing, `DETAIL` each call."""
+    """The calls that ranks compare: none for `OFF` and `INFO`, all for `DETAIL`."""
 
     OFF = "off"
     INFO = "info"
@@ -32,17 +32,17 @@ _chosen: list[DebugLevel] = []
 
 
 def get_debug_level() -> DebugLevel:
-    """Return the level: `set_debug_level`'s, or ``AUTOCALC_DISTRIBUTED_DEBUG``."""
+    """Return the level that was set, or that of ``AUTOCALC_DISTRIBUTED_DEBUG``."""
     return _chosen[0] if _chosen else DebugLevel(settings().distributed_debug)
 
 
 def set_debug_level(level: DebugLevel) -> None:
-    """Choose whether ranks compare their calls; the same on all ranks.
+    """Set whether ranks compare their calls; the level must be equal on all ranks.
 
     Raises
     ------
     DTypeError
-        If `level` is no `DebugLevel`.
+        If `level` is not a `DebugLevel`.
     """
     given: Any = level
     if not isinstance(given, DebugLevel):
@@ -54,16 +54,16 @@ def set_debug_level(level: DebugLevel) -> None:
 def check_same(
     where: str, group: ProcessGroup, settled: str = "", **tensors: Tensor
 ) -> None:
-    """Raise on all ranks if they make different calls, where that is asked for.
+    """Raise on all ranks if their calls differ, provided that the level is `DETAIL`.
 
     Parameters
     ----------
     where, settled
-        The call, and what else ranks must agree in.
+        The name of the call, and the other arguments that must be equal on all ranks.
     group
         The group of ranks.
     **tensors
-        The tensors whose shape and dtype must be equal on all ranks.
+        The tensors; their shapes and dtypes must be equal on all ranks.
     """
     if group.size() == 1 or get_debug_level() is not DebugLevel.DETAIL:
         return

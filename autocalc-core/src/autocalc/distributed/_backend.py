@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The names of PyTorch's backends, of which there is MPI."""
+"""The names of PyTorch's backends; only MPI exists here."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Backend(str):
 
 
 def is_gloo_available() -> bool:
-    """Return False: processes talk over MPI."""
+    """Return False, because processes communicate over MPI."""
     return False
 
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Tensors as memory that MPI reads and writes: their own, where it is contiguous.
+"""The memory of tensors, for MPI to read and write.
 
-Other layouts, and dtypes that MPI cannot add up, go through a contiguous copy.
+MPI uses the memory of a contiguous tensor directly.  Tensors with other layouts, or
+with dtypes that MPI cannot add, are copied to contiguous memory.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from autocalc.errors import ArgumentError, DTypeError
 
 
 def check_tensor(where: str, name: str, value: Any) -> Tensor:
-    """Return a tensor; raise if it is none."""
+    """Return the value; raise if it is not a tensor."""
     return check_type(where, name, value, Tensor, "a tensor")
 
 
 def check_written(where: str, name: str, value: Any) -> Tensor:
-    """Return a tensor that is written; raise if several elements share their memory."""
+    """Return a tensor to write to; raise if any of its elements share memory."""
     tensor = check_tensor(where, name, value)
     if repeats(tensor._array):
         raise ArgumentError(
@@ -38,7 +39,7 @@ def check_written(where: str, name: str, value: Any) -> Tensor:
 
 
 def check_op(where: str, op: Any, tensor: Tensor) -> None:
-    """Raise unless tensors of this dtype can be combined this way."""
+    """Raise unless the operation can combine tensors of this dtype."""
     check_type(where, "op", op, ReduceOp, "a ReduceOp")
     if tensor.dtype is bool_:
         raise DTypeError(
@@ -58,12 +59,12 @@ def check_op(where: str, op: Any, tensor: Tensor) -> None:
 
 
 def summed_in(dtype: DType) -> DType:
-    """Return the dtype that sums of all ranks are computed in: float32 for halves."""
+    """Return the dtype for sums over ranks: float32 for float16 and bfloat16."""
     return float32 if dtype in (float16, bfloat16) else dtype
 
 
 def staged(tensor: Tensor, dtype: DType | None = None) -> Tensor:
-    """Return the tensor's values in contiguous memory: its own, if that is so."""
+    """Return a contiguous tensor with these values: the tensor itself if possible."""
     plain = tensor.detach()
     if dtype is not None and dtype is not tensor.dtype:
         plain = plain.to(dtype)
@@ -71,7 +72,7 @@ def staged(tensor: Tensor, dtype: DType | None = None) -> Tensor:
 
 
 def unstage(tensor: Tensor, buffer: Tensor) -> None:
-    """Let a tensor have what arrived in its staged memory."""
+    """Copy the received values from the staging buffer to the tensor."""
     if buffer._array is tensor._array:
         tensor._bump()
     else:
@@ -79,7 +80,7 @@ def unstage(tensor: Tensor, buffer: Tensor) -> None:
 
 
 def memory(buffer: Tensor) -> Any:
-    """Return the elements as a flat array of a dtype that MPI adds up."""
+    """Return the elements as a flat array with a dtype that MPI can add."""
     return buffer._array.reshape(-1)
 
 
@@ -89,7 +90,7 @@ def raw(buffer: Tensor) -> Any:
 
 
 def messages(flat: Any, nbytes: int = _mpi.MESSAGE_BYTES) -> Iterator[Any]:
-    """Yield parts of a flat array of so many bytes, by default what MPI can count."""
+    """Yield parts of a flat array of at most `nbytes`, by default MPI's limit."""
     step = nbytes // flat.itemsize
     for start in range(0, flat.size, step):
         yield flat[start : start + step]

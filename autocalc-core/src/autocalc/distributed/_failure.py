@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An uncaught error ends the program on all ranks, and says whose it was."""
+"""An uncaught error names its rank and ends the program on all ranks."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from typing import Any
 
 from autocalc.distributed._process_group import ProcessGroup
 
-#: Seconds for the launcher to pass on what was printed, before it ends all ranks.
+#: Seconds that the launcher gets to forward the output, before all ranks end.
 _TO_PRINT = 0.2
 
-#: Seconds for MPI to end this rank, before it ends by itself.
+#: Seconds that MPI gets to end this rank; then the rank ends itself.
 _TO_ABORT = 5
 
-#: What hooks were there before.
+#: The hooks that were installed before.
 _before: list[Any] = []
 
 
 def install(group: ProcessGroup) -> None:
-    """Let an uncaught error, in any thread, end all ranks."""
+    """Install hooks that end all ranks after an uncaught error in any thread."""
     before, before_threads = sys.excepthook, threading.excepthook
 
     def hook(
@@ -44,13 +44,13 @@ def install(group: ProcessGroup) -> None:
 
 
 def uninstall() -> None:
-    """Put back the hooks that were there before."""
+    """Restore the hooks that were installed before."""
     sys.excepthook, threading.excepthook = _before
     _before.clear()
 
 
 def end_all(group: ProcessGroup, kind: type[BaseException], error: Any) -> None:
-    """Say what ended this rank, and end all."""
+    """Print the error that ended this rank, and end all ranks."""
     text = " ".join(str(error).split())
     sys.stderr.write(
         f"autocalc.distributed: rank {group.rank()} of {group.size()} ends all ranks: "
@@ -59,7 +59,7 @@ def end_all(group: ProcessGroup, kind: type[BaseException], error: Any) -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     time.sleep(_TO_PRINT)
-    # MPI waits for its launcher, which it cannot reach where the network is down.
+    # MPI waits for its launcher; that takes forever if the network is down.
     with Path(os.devnull).open("w") as nowhere:
         faulthandler.dump_traceback_later(_TO_ABORT, exit=True, file=nowhere)
         group.control.Abort(1)

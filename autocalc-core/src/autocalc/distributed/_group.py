@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Groups of ranks: how that of all is made, and how any is asked and ended."""
+"""Make the group of all ranks; query and end groups."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from autocalc.errors import (
     DTypeError,
 )
 
-#: How long a call waits for other ranks by default, in seconds; as in PyTorch.
+#: The default time that a call waits for other ranks, in seconds, as in PyTorch.
 TIMEOUT = 1800.0
 
-#: The group of all ranks, if there is one, and after it those of some.
+#: The group of all ranks, if it exists, followed by the groups of some ranks.
 _groups: list[ProcessGroup] = []
 
 
@@ -38,22 +38,22 @@ class GroupMember:
     -1
     """
 
-    #: In calls of its group the rank takes no part; they warn and return.
+    #: The rank does not take part in calls of the group; they warn and return.
     NON_GROUP_MEMBER: Any = object()
 
 
 def is_available() -> bool:
-    """Return True: a group can be made, of one process if there is no MPI."""
+    """Return True, because a group of one process can be made even without MPI."""
     return True
 
 
 def is_mpi_available() -> bool:
-    """Return whether the package mpi4py is installed, for groups of several."""
+    """Return whether mpi4py is installed, which groups of several processes need."""
     return _mpi.is_installed()
 
 
 def is_initialized() -> bool:
-    """Return whether `init_process_group` made the group."""
+    """Return whether `init_process_group` has made the group of all ranks."""
     return bool(_groups)
 
 
@@ -67,38 +67,40 @@ def init_process_group(
 ) -> None:
     """Make the group of all processes that ``mpirun`` or ``srun`` started.
 
-    All of them call it.  A process that was started alone is a group of one, with or
-    without MPI.  In a group of several, an uncaught error ends the program on all
-    ranks.  The threads of a host are divided among its ranks.  Where the launcher did
-    not bind them to cores, each rank gets its own cores.
+    All processes must call it.  A process that was started alone becomes a group of
+    one, with or without MPI.  In a group of several processes, an uncaught error ends
+    the program on all ranks.  The threads of a host are divided among its ranks.  If
+    the launcher did not bind the ranks to cores, each rank is bound to its own cores.
 
     Parameters
     ----------
     backend
-        "mpi", the default where several processes were started.  Other names, as
-        programs for PyTorch have them, mean the same; a group of one keeps its name.
+        The default is "mpi" if several processes were started.  Other names, as in
+        programs for PyTorch, mean the same.  For a group of one process, `get_backend`
+        returns the given name.
     init_method
-        Without effect: MPI knows where the processes are.
+        Accepted for PyTorch's sake; it has no effect, because MPI finds the processes.
     timeout
-        How long a call waits for other ranks, as a `timedelta` or in seconds; by
-        default ``AUTOCALC_DISTRIBUTED_TIMEOUT``, else 30 minutes.  After it the call
-        asks the others where they are, for 2 seconds, and raises with what they say,
-        and so ends all ranks.
+        How long a call waits for other ranks, as a `timedelta` or in seconds.  The
+        default is ``AUTOCALC_DISTRIBUTED_TIMEOUT``, or 30 minutes if that is not set.
+        After this time the call asks the other ranks which call they wait in.  It
+        collects the answers for 2 seconds and raises an error with them.  The error
+        ends all ranks.
     world_size, rank
-        -1, or the values of the launcher.
+        The launcher's values, or -1.
     **words
-        Other arguments of PyTorch's: without effect.
+        Other arguments of PyTorch; they have no effect.
 
     Raises
     ------
     ArgumentError
-        If there is a group already, or `world_size` or `rank` differs from the
-        launcher's.
+        If the group exists already, or if `world_size` or `rank` differs from the
+        launcher's value.
     DTypeError
-        If an argument is of the wrong kind.
+        If an argument has the wrong type.
     DistributedError
-        If several processes were started and mpi4py or its MPI library is missing or
-        is not the launcher's.
+        If several processes were started, and mpi4py or its MPI library is missing or
+        does not belong to the launcher.
 
     Examples
     --------
@@ -132,7 +134,7 @@ def init_process_group(
 
 
 def _usual_timeout() -> float:
-    """Return the seconds of the environment, or ours."""
+    """Return the timeout in seconds from the environment, or the default."""
     chosen = settings().distributed_timeout
     return TIMEOUT if chosen is None else chosen
 
@@ -140,7 +142,7 @@ def _usual_timeout() -> float:
 def _check_asked(
     where: str, name: str, value: Any, started: int, several: bool
 ) -> None:
-    """Raise unless what a program or a launcher asks for is what was started."""
+    """Raise unless the arguments agree with the processes that were started."""
     asked = as_int(where, name, value)
     text = str(asked)
     if asked == -1:
@@ -161,7 +163,7 @@ def _check_asked(
 
 
 def _begin(group: ProcessGroup) -> None:
-    """Let errors end all ranks, and divide the threads of a host."""
+    """Install the error hooks, and divide the threads of a host among its ranks."""
     _failure.install(group)
     atexit.register(_at_exit)
     host = group.control.Split_type(_mpi.module(None).COMM_TYPE_SHARED)
@@ -171,22 +173,22 @@ def _begin(group: ProcessGroup) -> None:
 
 
 def _at_exit() -> None:
-    """Tell the others that this program ends, if the group has not been ended."""
+    """Tell the other ranks that this program ends, if the group still exists."""
     if _groups and _groups[0].size() > 1:
         _groups[0].leave()
 
 
 def destroy_process_group(group: ProcessGroup | None = None) -> None:
-    """End a group, by default all groups; all members call it.
+    """End a group, by default all groups; all members must call it.
 
-    They wait for each other.
+    The members wait for each other.
 
     Raises
     ------
     ArgumentError
-        If there is none.
+        If there is no group.
     DistributedError
-        If a rank does not come in time.
+        If a rank does not make the call in time.
     """
     where = "destroy_process_group"
     if group is GroupMember.NON_GROUP_MEMBER:
@@ -208,7 +210,7 @@ def destroy_process_group(group: ProcessGroup | None = None) -> None:
 
 
 def meeting(group: ProcessGroup) -> Steps:
-    """Wait until all ranks are here."""
+    """Wait until all ranks have made this call."""
     if group.size() > 1:
         yield [group.comm.Ibarrier()]
 
@@ -245,12 +247,12 @@ def get_node_local_rank(fallback_rank: int | None = None) -> int:
     Parameters
     ----------
     fallback_rank
-        The answer where there is no group.
+        The value to return if there is no group.
 
     Raises
     ------
     ArgumentError
-        If there is neither a group nor an answer for that.
+        If there is neither a group nor a `fallback_rank`.
     """
     if fallback_rank is not None and not is_initialized():
         return as_int("get_node_local_rank", "fallback_rank", fallback_rank)
@@ -258,7 +260,7 @@ def get_node_local_rank(fallback_rank: int | None = None) -> int:
 
 
 def get_backend(group: ProcessGroup | None = None) -> str:
-    """Return "mpi", or the name that a group of one was made with.
+    """Return "mpi"; for a group of one process, the name that it was made with.
 
     Raises
     ------
@@ -269,7 +271,7 @@ def get_backend(group: ProcessGroup | None = None) -> str:
 
 
 def group_of(where: str, group: Any) -> ProcessGroup:
-    """Return the group that is meant; raise if it is none, or this rank is outside."""
+    """Return the group; raise if it is not a group or does not contain this rank."""
     if not _groups:
         message = f"{where}: there is no group; call init_process_group() first."
         raise ArgumentError(message)
@@ -288,7 +290,7 @@ def group_of(where: str, group: Any) -> ProcessGroup:
 
 
 def is_outside(where: str, group: Any) -> bool:
-    """Return whether this rank is not in the group; then warn, as PyTorch does."""
+    """Return whether this rank is outside of the group; warn if so, as PyTorch does."""
     if group is not GroupMember.NON_GROUP_MEMBER or not _groups:
         return False
     rank = _groups[0].rank()
@@ -303,7 +305,7 @@ def are_several() -> bool:
 
 
 def add_group(group: ProcessGroup) -> ProcessGroup:
-    """Let a group of some ranks be known."""
+    """Register a group of some ranks."""
     _groups.append(group)
     return group
 
@@ -314,7 +316,7 @@ def current_group() -> ProcessGroup | None:
 
 
 def check_rank(where: str, name: str, rank: Any, group: ProcessGroup) -> int:
-    """Return a member's number in the group, by its number among all ranks."""
+    """Return a member's rank in the group, given its global rank."""
     found = as_int(where, name, rank)
     if found not in group.ranks:
         only = "the one process is number 0"
@@ -327,7 +329,7 @@ def check_rank(where: str, name: str, rank: Any, group: ProcessGroup) -> int:
 
 
 def member(where: str, name: str, rank: Any, number: Any, group: ProcessGroup) -> int:
-    """Return a member's number, by the one among all or by the one in the group."""
+    """Return a member's rank in the group, given its global rank or that rank."""
     if (rank is None) == (number is None):
         raise ArgumentError(
             f"{where}: `{name}` is {short(rank)} and `group_{name}` is "
@@ -346,7 +348,7 @@ def member(where: str, name: str, rank: Any, number: Any, group: ProcessGroup) -
 
 
 def refuse_alone(where: str, group: ProcessGroup) -> None:
-    """Raise where a message to another rank is meant and there is none."""
+    """Raise if the group has no other rank that a message could go to."""
     if group.size() == 1:
         message = (
             f"{where}: this process is the only one in the group, so there is no rank "

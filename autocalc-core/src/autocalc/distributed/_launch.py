@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The number of processes and this one's rank, read from the environment."""
+"""Read the number of processes and this process's rank from the environment."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from autocalc._config import launched
 
-#: Variables of launchers that speak MPI: whose they are, size, rank.
+#: Variables of launchers that start MPI: (launcher, size, rank).
 _MPI = (
     ("Open MPI's mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
     ("mpirun", "PMI_SIZE", "PMI_RANK"),

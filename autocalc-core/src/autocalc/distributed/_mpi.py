@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The one place that knows mpi4py: it is imported when several ranks are to work."""
+"""The only module that uses mpi4py; imports it if there are several ranks."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from autocalc.distributed._launch import Launch
 from autocalc.distributed._reduce_op import ReduceOp
 from autocalc.errors import DistributedError
 
-#: Bytes of one message: MPI's counts are 32-bit numbers in most libraries.
+#: The most bytes of one message: most MPI libraries count in 32 bits.
 MESSAGE_BYTES = 2**30
 
-#: Highest tag that every MPI library takes.
+#: The highest tag that every MPI library accepts.
 LAST_TAG = 32767
 
 _OPS = {
@@ -31,14 +31,14 @@ _OPS = {
 
 
 def is_installed() -> bool:
-    """Return whether mpi4py is there; an MPI library may still be missing."""
+    """Return whether mpi4py is installed; its MPI library may still be missing."""
     return find_spec("mpi4py") is not None
 
 
 def module(launch: Launch | None) -> Any:
-    """Return ``mpi4py.MPI``, which starts MPI when it is imported first."""
+    """Return ``mpi4py.MPI``; the first import starts MPI."""
     there = sys.modules.get("mpi4py.MPI")
-    if there is not None:  # asked at each look at a request: 0.1 us instead of 8
+    if there is not None:  # used for each test of a request: 0.1 us, not 8
         return there
     by = (
         "" if launch is None else f"{launch.launcher} started {launch.size} ranks, and "
@@ -60,7 +60,7 @@ def module(launch: Launch | None) -> Any:
 
 
 def world(launch: Launch | None) -> Any:
-    """Return MPI's communicator of all ranks; raise if it is not as large as said."""
+    """Return MPI's communicator of all ranks; raise unless its size is as launched."""
     mpi = module(launch)
     comm = mpi.COMM_WORLD
     if launch is not None and comm.Get_size() != launch.size:
@@ -76,23 +76,23 @@ def world(launch: Launch | None) -> Any:
 
 
 def op_of(op: ReduceOp) -> Any:
-    """Return MPI's operation."""
+    """Return the MPI operation for `op`."""
     return getattr(module(None), _OPS[op])
 
 
 def in_place() -> Any:
-    """Return MPI's mark for a buffer that is input and output."""
+    """Return MPI's marker for a buffer that is both input and output."""
     return module(None).IN_PLACE
 
 
 def new_statuses(requests: list[Any]) -> list[Any]:
-    """Return a place for what MPI says of each request."""
+    """Return a status object for each request, for MPI to fill."""
     kind = module(None).Status if requests else None
     return [kind() for _ in requests] if kind else []
 
 
 def completed(requests: list[Any], statuses: list[Any]) -> bool:
-    """Return whether requests are all complete; move them on by asking."""
+    """Return whether all requests are complete; the test also makes progress."""
     if not requests:
         return True
     done: bool = module(None).Request.Testall(requests, statuses)
@@ -100,5 +100,5 @@ def completed(requests: list[Any], statuses: list[Any]) -> bool:
 
 
 def is_error(error: BaseException) -> bool:
-    """Return whether MPI raised it."""
+    """Return whether MPI raised the error."""
     return type(error).__module__.startswith("mpi4py")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Collectives of Python's objects, which travel as pickles.
+"""Collectives for Python objects, which are sent as pickles.
 
-Reading a pickle can run code, which is why AutoCalc's files hold none.  Ranks of one
-job run one program with one user's rights: what one sends, another trusts as it trusts
-the program.
+Reading a pickle can run code; for that reason AutoCalc's files do not contain pickles.
+Here pickles are safe: all ranks of a job run the same program with the rights of the
+same user, so they can trust each other's data.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ def broadcast_object_list(
     device: Any = None,
     group_src: int | None = None,
 ) -> None:
-    """Give all ranks the objects in the list of rank `src`.
+    """Send the objects in the list of rank `src` to all ranks.
 
     Parameters
     ----------
     object_list
-        The list of objects: sent by rank `src`, overwritten on the others. It has the
-        same length on all ranks.
+        The list of objects.  Rank `src` sends its list; the other ranks' lists are
+        overwritten.  The lists have the same length on all ranks.
     src, group_src
-        The rank that has them: its number among all, or that in the group; by default
-        rank 0.
+        The rank that sends: its global rank, or its rank in the group; rank 0 by
+        default.
     group
         A group as returned by `new_group`; None is all ranks.
     device
@@ -49,11 +49,12 @@ def broadcast_object_list(
     Raises
     ------
     DTypeError
-        If `object_list` is no list.
+        If `object_list` is not a list.
     ArgumentError
-        If there is no such group, no rank `src` in it, or a list is of another length.
+        If there is no such group, if it has no rank `src`, or if the lengths of the
+        lists differ.
     DistributedError
-        If the ranks' calls do not fit together or one does not come in time.
+        If the ranks' calls do not match, or if a rank does not make the call in time.
 
     Examples
     --------
@@ -93,20 +94,21 @@ def all_gather_object(
     Parameters
     ----------
     object_list
-        A list with a place for each rank, which is written.
+        A list with one element for each rank; its elements are overwritten.
     obj
-        This rank's own: anything that `pickle` can write.
+        The object of this rank: anything that `pickle` can write.
     group
         A group as returned by `new_group`; None is all ranks.
 
     Raises
     ------
     DTypeError
-        If `object_list` is no list.
+        If `object_list` is not a list.
     ArgumentError
-        If it does not have a place for each rank, or there is no such group.
+        If the list does not have one element for each rank, or if there is no such
+        group.
     DistributedError
-        If the ranks' calls do not fit together or one does not come in time.
+        If the ranks' calls do not match, or if a rank does not make the call in time.
 
     Examples
     --------
@@ -154,24 +156,24 @@ def gather_object(
     Parameters
     ----------
     obj
-        This rank's own: anything that `pickle` can write.
+        The object of this rank: anything that `pickle` can write.
     object_gather_list
-        On rank `dst` a list with a place for each rank; elsewhere None.
+        A list with one element for each rank on rank `dst`; None on other ranks.
     dst, group_dst
-        The rank that gets them: its number among all, or that in the group; by default
-        rank 0.
+        The rank that receives: its global rank, or its rank in the group; rank 0 by
+        default.
     group
         A group as returned by `new_group`; None is all ranks.
 
     Raises
     ------
     DTypeError
-        If `object_gather_list` is no list on rank `dst`.
+        If `object_gather_list` is not a list on rank `dst`.
     ArgumentError
-        If it does not have a place for each rank, is given elsewhere, or there is no
-        such group, or no rank `dst` in it.
+        If the list does not have one element for each rank, if it is given on another
+        rank, if there is no such group, or if the group has no rank `dst`.
     DistributedError
-        If the ranks' calls do not fit together or one does not come in time.
+        If the ranks' calls do not match, or if a rank does not make the call in time.
     """
     where = "gather_object"
     if is_outside(where, group):
@@ -203,29 +205,29 @@ def scatter_object_list(
     group: ProcessGroup | None = None,
     group_src: int | None = None,
 ) -> None:
-    """Give rank r the r-th object of the list of rank `src`.
+    """Send the r-th object of the list of rank `src` to rank r.
 
     Parameters
     ----------
     scatter_object_output_list
-        A list whose first place is written.
+        A list; its first element is overwritten with the received object.
     scatter_object_input_list
-        On rank `src` an object for each rank; elsewhere without effect.
+        A list with one object for each rank; it has an effect only on rank `src`.
     src, group_src
-        The rank that has them: its number among all, or that in the group; by default
-        rank 0.
+        The rank that sends: its global rank, or its rank in the group; rank 0 by
+        default.
     group
         A group as returned by `new_group`; None is all ranks.
 
     Raises
     ------
     DTypeError
-        If a list is none.
+        If one of the lists is not a list.
     ArgumentError
-        If the list does not have an object for each rank, the output no place, or there
-        is no such group, or no rank `src` in it.
+        If the input list does not have one object for each rank, if the output list is
+        empty, if there is no such group, or if the group has no rank `src`.
     DistributedError
-        If the ranks' calls do not fit together or one does not come in time.
+        If the ranks' calls do not match, or if a rank does not make the call in time.
     """
     where = "scatter_object_list"
     if is_outside(where, group):
@@ -265,11 +267,11 @@ def scatter_object_list(
         scatter_object_output_list[0] = given[source]
 
 
-# ---- parts of these ------------------------------------------------------------------
+# ---- helpers -------------------------------------------------------------------------
 
 
 def _require(where: str, group: ProcessGroup | None) -> ProcessGroup:
-    """Return the group, all of whose ranks make this call."""
+    """Return the group whose ranks make this call."""
     refuse_reading(where)
     ranks = group_of(where, group)
     check_same(where, ranks)
@@ -277,7 +279,7 @@ def _require(where: str, group: ProcessGroup | None) -> ProcessGroup:
 
 
 def _source(where: str, name: str, rank: Any, number: Any, group: ProcessGroup) -> int:
-    """Return the number in the group of the rank that is meant: 0 by default."""
+    """Return the given rank as its rank in the group; 0 by default."""
     if rank is None and number is None:
         rank = 0
     return member(where, name, rank, number, group)
@@ -288,7 +290,7 @@ def _check_list(where: str, name: str, value: Any) -> list[Any]:
 
 
 def _check_places(where: str, name: str, value: Any, group: ProcessGroup) -> list[Any]:
-    """Return a list with a place for each rank."""
+    """Return the list; raise unless it has one element for each rank."""
     found = _check_list(where, name, value)
     if len(found) != group.size():
         raise ArgumentError(
@@ -317,7 +319,7 @@ def _room(size: int) -> Any:
 
 
 def _sizes(where: str, group: ProcessGroup, own: int) -> list[int]:
-    """Return how many bytes each rank has."""
+    """Return the number of bytes of each rank."""
     sizes = np.zeros(group.size(), np.int64)
     mine = np.array([own], np.int64)
 
@@ -350,7 +352,7 @@ def _messages(
     incoming: list[tuple[int, Any]],
     outgoing: list[tuple[int, Any]],
 ) -> Steps:
-    """Receive and send flat arrays of known sizes, each from or to a rank."""
+    """Receive and send flat arrays of known sizes, one from or to each rank."""
     tag = group.channel.next_tags()[0]
 
     def each(send: Callable[..., Any], parts: list[tuple[int, Any]]) -> list[Any]:

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Sums of messages between all pairs of ranks, in the order of the ranks.
+"""Sums over ranks in the order of the ranks, by messages between all pairs.
 
-MPI libraries choose how they add by size, load and place; floating-point sums differ in
-their last bits then.  Here each rank owns a part of the elements: the others send it
-theirs, it adds them in the order of the ranks, and sends the sums to all.  Each rank
-sends ``2 (n - 1) / n`` of the tensor's bytes, as by the best algorithm.  Two ranks send
-each other all they have and add it, as many bytes in one step.
+MPI libraries choose the order of additions by size, load and placement of the ranks, so
+the last bits of floating-point sums vary.  Here each rank owns a part of the elements.
+The other ranks send it their values of this part; it adds them in the order of the
+ranks and sends the sums to all.  Each rank sends ``2 (n - 1) / n`` of the tensor's
+bytes, which is the optimum.  Two ranks instead send each other their whole tensors and
+both add them: these are as many bytes, in one step.
 
-A call moves on when it is asked, and a sum in few steps needs to be asked less often:
-so large sums of few ranks are made here as well.  Open MPI's own sends each way in turn
-and takes twice as long on a network.
+A call makes progress only when it is tested, and a sum in few steps needs fewer tests.
+For that reason, large sums of few ranks are computed here as well.  Open MPI's own
+algorithm sends in one direction at a time and takes twice as long on a network.
 """
 
 from __future__ import annotations
@@ -25,20 +26,21 @@ from autocalc.distributed._reduce_op import ReduceOp
 from autocalc.distributed._work import Steps
 from autocalc.errors import DistributedError
 
-#: Those whose result depends on the order.
+#: The operations whose result depends on the order.
 _ROUNDED = (ReduceOp.SUM, ReduceOp.AVG, ReduceOp.PRODUCT)
 
-#: Bytes of a message.  MPI libraries send up to 64 KiB without asking the receiver,
-#: whose answer would wait until it asks for its messages, between two of its kernels.
+#: The bytes of one message.  MPI libraries send up to 64 KiB without asking the
+#: receiver first.  For larger messages, the receiver answers only when it tests its
+#: requests, between two of its kernels.
 _PIECE = 60 * 2**10
 
-#: Ranks of which each may send to all others at once, and bytes that are worth a
-#: message.
+#: The most ranks that may all send to each other at once, and the least bytes that are
+#: worth a message.
 _FEW, _LARGE = 16, 4096
 
 
 def order_matters(op: ReduceOp, tensor: Tensor) -> bool:
-    """Return whether a fixed order is asked for and makes a difference."""
+    """Return whether a fixed order is requested and affects the result."""
     return (
         op in _ROUNDED
         and tensor.is_floating_point()
@@ -47,7 +49,7 @@ def order_matters(op: ReduceOp, tensor: Tensor) -> bool:
 
 
 def pays(group: ProcessGroup, op: ReduceOp, tensor: Tensor) -> bool:
-    """Return whether messages between all pairs are a good way to add up a tensor."""
+    """Return whether messages between all pairs of ranks are a fast way to add."""
     if op not in (ReduceOp.SUM, ReduceOp.AVG) or group.size() > _FEW:
         return False
     return int(tensor._array.nbytes) >= _LARGE * group.size()
@@ -56,9 +58,9 @@ def pays(group: ProcessGroup, op: ReduceOp, tensor: Tensor) -> bool:
 def reduce_own(
     group: ProcessGroup, channel: Channel, parts: list[Tensor], op: ReduceOp, tag: int
 ) -> Steps:
-    """Send part r to rank r; let this rank's part be the sum of all that arrive.
+    """Send part r to rank r, and sum the parts that arrive into this rank's part.
 
-    `parts` are flat and contiguous.
+    The tensors in `parts` are flat and contiguous.
     """
     own = parts[group.rank()]
     arrived = [own if r == group.rank() else _like(own) for r in range(group.size())]
@@ -102,7 +104,7 @@ def all_reduce(
 def _exchange(
     group: ProcessGroup, channel: Channel, buffer: Tensor, op: ReduceOp, tag: int
 ) -> Steps:
-    """Combine the tensors of two ranks: a + b has the bits of b + a."""
+    """Combine the tensors of two ranks; a + b and b + a have the same bits."""
     other, arrived = 1 - group.rank(), _like(buffer)
     receiving = _each(channel.comm.Irecv, [arrived] * 2, [other], tag)
     sending = _each(channel.comm.Isend, [buffer] * 2, [other], tag)
@@ -114,9 +116,9 @@ def _exchange(
 def _check_size(
     group: ProcessGroup, statuses: list[Any], arrived: list[Tensor]
 ) -> None:
-    """Raise if less has come than there is room for: ranks have tensors of other sizes.
+    """Raise if less data came than expected: then the ranks' tensors differ in size.
 
-    More is an error of MPI.
+    MPI itself raises an error if more data come.
     """
     byte = _mpi.module(None).BYTE
     got = sum(status.Get_count(byte) for status in statuses)
@@ -134,7 +136,7 @@ def _like(x: Tensor) -> Tensor:
 
 
 def _each(send: Any, parts: list[Tensor], ranks: list[int], tag: int) -> list[Any]:
-    """Start messages with each rank."""
+    """Start one message to or from each rank."""
     return [
         send(message, rank, tag)
         for rank in ranks

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Threads and cores of a host, divided among the ranks that run there."""
+"""Divide the threads and cores of a host among its ranks."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from autocalc._dispatch.plugins.threads import apply_budget
 from autocalc.distributed import _mpi
 from autocalc.distributed._reduce_op import ReduceOp
 
-#: Cores that a mask can name.
+#: The number of cores that a CPU mask can contain.
 _CORES = 4096
 
 
 def place(host: Any) -> bool:
     """Give this rank its share of cores and threads.
 
-    Ranks that the launcher bound to different cores keep these.  A budget that the user
-    chose stays.  Returns whether there is a core for each rank.
+    Ranks that the launcher bound to different cores keep them.  A number of threads
+    that the user set is kept as well.  Returns whether there is a core for each rank.
 
     Parameters
     ----------
@@ -45,14 +45,15 @@ def place(host: Any) -> bool:
 
 
 def uses_network(host: Any, size: int) -> bool:
-    """Return whether some of `size` ranks reach each other over a network only.
+    """Return whether some of the `size` ranks can only communicate over a network.
 
-    Ranks on several machines do, and ranks of one that are in containers.
+    This holds for ranks on several machines, and for ranks in different containers of
+    one machine.
     """
     if host.Get_size() < size:
         return True
     network = Path("/proc/self/ns/net")
-    if not network.exists():  # another system than Linux
+    if not network.exists():  # not Linux
         return False
     space = network.stat().st_ino
     ends = np.array([space, -space], np.int64)
@@ -62,9 +63,9 @@ def uses_network(host: Any, size: int) -> bool:
 
 
 def share(cores: list[int], rank: int, size: int) -> list[int]:
-    """Return the cores of one of `size` ranks: neighbours, as many for each.
+    """Return the cores of one of `size` ranks: adjacent ones, equally many for each.
 
-    Where there are fewer cores than ranks, they are for all.
+    If there are fewer cores than ranks, each rank gets all cores.
     """
     if len(cores) < size:
         return cores
@@ -73,7 +74,7 @@ def share(cores: list[int], rank: int, size: int) -> list[int]:
 
 
 def _are_apart(host: Any) -> bool:
-    """Return whether no two ranks may run on one core."""
+    """Return whether the ranks' sets of cores are disjoint."""
     if not hasattr(os, "sched_getaffinity"):
         return False
     mask = np.zeros(_CORES, np.int32)
@@ -84,7 +85,7 @@ def _are_apart(host: Any) -> bool:
 
 
 def _pin(rank: int, size: int) -> None:
-    """Bind all threads of this process to its share of the cores."""
+    """Bind all threads of this process to this rank's share of the cores."""
     if not hasattr(os, "sched_setaffinity"):
         return
     cores = sorted(os.sched_getaffinity(0))
@@ -93,6 +94,6 @@ def _pin(rank: int, size: int) -> None:
         return
     tasks = Path("/proc/self/task")
     for task in [int(p.name) for p in tasks.iterdir()] if tasks.exists() else [0]:
-        # The thread may have ended, or the system may not allow it.
+        # The thread may have ended, or the system may refuse the binding.
         with suppress(OSError):
             os.sched_setaffinity(task, own)

@@ -28,22 +28,22 @@ def isend(
     Parameters
     ----------
     tensor
-        The tensor to send. It must not change until the returned `Work` is complete.
+        The tensor to send.  Do not change it before the returned `Work` is complete.
     dst, group_dst
-        The rank that gets it: its number among all, or that in the group.
+        The rank that receives: its global rank, or its rank in the group.
     group
         A group as returned by `new_group`; None is all ranks.
     tag
-        A number from 0 to 32767 that the receiver names as well.
+        A number from 0 to 32767; the receiver must use the same tag.
 
     Raises
     ------
     DTypeError
-        If an argument is of the wrong kind.
+        If an argument has the wrong type.
     ArgumentError
-        If there is no such group, no rank `dst` in it, or `dst` is this rank.
+        If there is no such group, if it has no rank `dst`, or if `dst` is this rank.
     DistributedError
-        If this process is alone.
+        If the group has only one process.
     """
     if is_outside("isend", group):
         return None
@@ -76,24 +76,25 @@ def irecv(
     Parameters
     ----------
     tensor
-        The tensor that receives the values, of the shape and dtype of the one that is
-        sent.
+        The tensor that receives the values.  It has the shape and dtype of the sent
+        tensor.
     src, group_src
-        The rank that sends: its number among all, or that in the group; by default
-        whichever does first, then a tensor of up to 1 GiB.
+        The rank that sends: its global rank, or its rank in the group.  By default the
+        call receives from the rank whose message comes first; the tensor then has at
+        most 1 GiB.
     group
         A group as returned by `new_group`; None is all ranks.
     tag
-        The number of the sender, from 0 to 32767.
+        The tag that the sender used, from 0 to 32767.
 
     Raises
     ------
     DTypeError
-        If an argument is of the wrong kind.
+        If an argument has the wrong type.
     ArgumentError
-        If there is no such group, no rank `src` in it, or `src` is this rank.
+        If there is no such group, if it has no rank `src`, or if `src` is this rank.
     DistributedError
-        If this process is alone.
+        If the group has only one process.
     """
     if is_outside("irecv", group):
         return None
@@ -119,7 +120,7 @@ def _irecv(where: str, tensor: Any, src: Any, group: Any, tag: Any) -> Work:
 def _receive_steps(
     where: str, group: ProcessGroup, tensor: Tensor, src: int | None, tag: int
 ) -> Steps:
-    """Receive, check that all has come, and return the sender."""
+    """Receive, check that all data came, and return the sender."""
     mpi = _mpi.module(None)
     buffer = _buffers.staged(tensor)
     source = mpi.ANY_SOURCE if src is None else src
@@ -146,16 +147,18 @@ def send(
 ) -> None:
     """Send a tensor to rank `dst`; see `isend`.
 
-    Returns when the tensor may change; large ones wait for the receiver.
+    The call returns as soon as the tensor may be changed.  For a large tensor, it waits
+    until the receiver has made its call.
 
     Raises
     ------
     DTypeError
-        If an argument is of the wrong kind.
+        If an argument has the wrong type.
     ArgumentError
-        If there is no such group, no rank `dst` in it, or `dst` is this rank.
+        If there is no such group, if it has no rank `dst`, or if `dst` is this rank.
     DistributedError
-        If this process is alone, or the receiver does not come in time.
+        If the group has only one process, or if the receiver does not make its call in
+        time.
     """
     if not is_outside("send", group):
         _isend("send", tensor, (dst, group_dst), group, tag).wait()
@@ -175,11 +178,12 @@ def recv(
     Raises
     ------
     DTypeError
-        If an argument is of the wrong kind.
+        If an argument has the wrong type.
     ArgumentError
-        If there is no such group, no rank `src` in it, or `src` is this rank.
+        If there is no such group, if it has no rank `src`, or if `src` is this rank.
     DistributedError
-        If this process is alone, nothing comes in time, or a tensor of another size.
+        If the group has only one process, if no message comes in time, or if the sent
+        tensor has a different size.
     """
     if is_outside("recv", group):
         return -1
@@ -189,7 +193,7 @@ def recv(
 
 
 def _other(where: str, name: str, numbers: tuple[Any, Any], group: ProcessGroup) -> int:
-    """Return the number in the group of another rank; raise if this one is meant."""
+    """Return another rank's number in the group; raise if it is this rank."""
     found = member(where, name, *numbers, group)
     if found == group.rank():
         number = group.ranks[found]

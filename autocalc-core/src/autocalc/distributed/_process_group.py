@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The ranks that work together, and what they know of each other."""
+"""The class of groups, and the messages by which ranks learn of each other's state."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 from autocalc.distributed import _mpi
 
-#: Tags of what ranks tell each other: that a program ends before the group does, and in
-#: which call a rank waits.
+#: Tags of the messages about a rank's state: its program ends before the group, or it
+#: waits in a certain call.
 _LEAVING, _WAITING = 1, 2
 
-#: Bytes of the name of a call.
+#: The most bytes of the name of a call.
 _NAME = 64
 
 
@@ -24,7 +24,7 @@ class Channel:
         self._tag = 0
 
     def next_tags(self) -> tuple[int, int]:
-        """Return two tags that no call under way uses; the same on all ranks."""
+        """Return two tags that no running call uses; they are equal on all ranks."""
         self._tag = (self._tag + 2) % (_mpi.LAST_TAG - 1)
         return self._tag, self._tag + 1
 
@@ -52,27 +52,29 @@ class ProcessGroup:
     ) -> None:
         self.backend = backend
         self.timeout = timeout
-        #: MPI's communicators: for collectives, for the user's messages, for our own,
-        #: for comparisons, and for what all ranks tell each other at the end.
+        #: MPI's communicators: for collectives, for the user's messages, for AutoCalc's
+        #: messages, for comparisons of calls, and for the ranks' messages at the end.
         self.comm: Any = None
         self.messages: Any = None
         self.channel = Channel(None)
         self.checks: Any = None
         self.control: Any = None
         self._rank, self._size = 0, 1
-        #: Calls under way: their buffers must live.
+        #: Running calls; the references keep their buffers alive.
         self.outstanding: set[Any] = set()
-        #: The group of all ranks, and the members' numbers in it.
+        #: The group of all ranks, and the members' ranks in it.
         self.world = self if world is None else world
-        #: Ranks whose programs have ended; what others said that they wait in.
+        #: The ranks whose programs have ended, and the calls in which others said that
+        #: they wait.
         self.left: set[int] = set()
         self.waiting: dict[int, str] = {}
         self._told = False
         self._sent: list[Any] = []  # messages must live until the process ends
         self.local_rank, self.local_size = 0, 1
-        #: Of the group of all: whether each rank of this host has a core.
+        #: For the group of all ranks: whether each rank of this host has its own core.
         self.has_core = False
-        #: Of the group of all: whether some ranks reach each other over a network only.
+        #: For the group of all ranks: whether some ranks can only communicate over a
+        #: network.
         self.uses_network = False
         if comm is not None:
             self._join(comm)
@@ -93,11 +95,11 @@ class ProcessGroup:
         return self._size
 
     def __deepcopy__(self, memo: Any) -> ProcessGroup:
-        """Return the group itself: copies of what knows it talk to the same ranks."""
+        """Return the group itself, because copies of its users keep the same ranks."""
         return self
 
     def __str__(self) -> str:
-        """Return the name of this process, for messages: its number among all ranks."""
+        """Return the name of this process for messages: its global rank."""
         world = self.world
         text = f"rank {world.rank()} of {world.size()}"
         if world is self:
@@ -105,27 +107,27 @@ class ProcessGroup:
         return f"{text}, in the group of {', '.join(map(str, self.ranks))},"
 
     def new_channel(self) -> Channel:
-        """Return a channel for calls that no other calls can get between."""
+        """Return a channel whose messages other calls cannot receive."""
         return Channel(None if self.comm is None else self.comm.Dup())
 
     def free(self) -> None:
-        """Give back the communicators of a group that has ended."""
+        """Free the communicators of a group that has ended."""
         for comm in (self.comm, self.messages, self.checks, self.channel.comm):
             if comm is not None:
                 comm.Free()
 
-    # ---- what ranks tell each other ------------------------------------------------
+    # ---- messages about the state of ranks -----------------------------------------
 
     def members_left(self, where: str) -> list[int]:
-        """Return the ranks of the group whose programs have ended, as far as known.
+        """Return the ranks of the group whose programs are known to have ended.
 
-        A rank that asks where this one waits gets `where` as the answer.
+        If another rank asks where this rank waits, the answer is `where`.
         """
         self.world._listen(where)
         return sorted(self.world.left.intersection(self.ranks))
 
     def _listen(self, where: str) -> None:
-        """Read what other ranks have sent; answer those that wait."""
+        """Read the messages of other ranks, and answer the ranks that ask."""
         if self.control is None:
             return
         status = _mpi.module(None).Status()
@@ -140,11 +142,11 @@ class ProcessGroup:
                 self.tell_waiting(where)
 
     def leave(self) -> None:
-        """Tell the others that this program has ended without ending the group."""
+        """Tell the other ranks that this program ended without ending the group."""
         self._tell(_LEAVING, b"")
 
     def tell_waiting(self, where: str) -> None:
-        """Tell the others once that this rank waits in the call `where`."""
+        """Tell the other ranks, once, that this rank waits in the call `where`."""
         world = self.world
         if not world._told:
             world._told = True

@@ -36,14 +36,14 @@ def all_reduce(
     group: ProcessGroup | None = None,
     async_op: bool = False,
 ) -> Work | None:
-    """Combine the tensors of all ranks, element by element; all get the result.
+    """Combine the tensors of all ranks elementwise; each rank gets the result.
 
     Parameters
     ----------
     tensor
-        This rank's own, of any shape, which becomes the result; of the same shape and
-        dtype on all ranks.  float16 and bfloat16 are combined in float32 and rounded
-        once.
+        The tensor of this rank; it is overwritten with the result.  Its shape and dtype
+        must be equal on all ranks.  float16 and bfloat16 are combined in float32 and
+        rounded once.
     op
         The operation that combines the elements.
     group
@@ -54,17 +54,17 @@ def all_reduce(
 
     Notes
     -----
-    After `use_deterministic_algorithms` sums and products are made in the order of the
-    ranks; else in one that the MPI library chooses.
+    After `use_deterministic_algorithms`, sums and products are computed in the order of
+    the ranks.  Otherwise the MPI library chooses the order.
 
     Raises
     ------
     DTypeError
-        If `tensor` or `op` is of the wrong kind.
+        If `tensor` or `op` has the wrong type.
     ArgumentError
         If there is no such group.
     DistributedError
-        If the ranks' calls do not fit together or one does not come in time.
+        If the ranks' calls do not match, or if a rank does not make the call in time.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def all_reduce(
 def all_reduce_steps(
     group: ProcessGroup, channel: Channel, tensor: Tensor, op: ReduceOp
 ) -> Steps:
-    """Combine the tensors of all ranks over a channel of theirs."""
+    """Combine the tensors of all ranks over a channel of the group."""
     if group.size() == 1:
         return
     buffer = staged(tensor, summed_in(tensor.dtype))
@@ -124,23 +124,23 @@ def reduce(
 ) -> Work | None:
     """Reduce the tensors of all ranks into the tensor of rank `dst`; see `all_reduce`.
 
-    The tensors of other ranks stay as they are.
+    The tensors of the other ranks do not change.
 
     Parameters
     ----------
     tensor, op, group, async_op
         The same as for `all_reduce`.
     dst, group_dst
-        The rank that gets the result: its number among all, or that in the group.
+        The rank that gets the result: its global rank, or its rank in the group.
 
     Raises
     ------
     DTypeError
-        If an argument is of the wrong kind.
+        If an argument has the wrong type.
     ArgumentError
-        If there is no such group or no rank `dst` in it.
+        If there is no such group, or if it has no rank `dst`.
     DistributedError
-        If the ranks' calls do not fit together or one does not come in time.
+        If the ranks' calls do not match, or if a rank does not make the call in time.
     """
     where = "reduce"
     if is_outside(where, group):
@@ -187,20 +187,20 @@ def reduce_scatter(
     output
         The tensor that receives this rank's part.
     input_list
-        A tensor for each rank, of the shape and dtype of `output`.
+        One tensor for each rank, with the shape and dtype of `output`.
     op, group, async_op
         The same as for `all_reduce`.
 
     Raises
     ------
     DTypeError
-        If an argument is of the wrong kind.
+        If an argument has the wrong type.
     ShapeError
         If the list does not have one tensor of that shape for each rank.
     ArgumentError
         If there is no group.
     DistributedError
-        If the ranks' calls do not fit together or one does not come in time.
+        If the ranks' calls do not match, or if a rank does not make the call in time.
     """
     where = "reduce_scatter"
     if is_outside(where, group):
@@ -233,13 +233,13 @@ def reduce_scatter_tensor(
     Raises
     ------
     DTypeError
-        If an argument is of the wrong kind, or the dtypes differ.
+        If an argument has the wrong type, or if the dtypes differ.
     ShapeError
-        If `input` does not have as many elements as all parts.
+        If `input` does not have as many elements as all parts together.
     ArgumentError
         If there is no group.
     DistributedError
-        If the ranks' calls do not fit together or one does not come in time.
+        If the ranks' calls do not match, or if a rank does not make the call in time.
     """
     where = "reduce_scatter_tensor"
     if is_outside(where, group):
@@ -290,7 +290,7 @@ def _scatter_steps(
     buffer = empty(output.shape, dtype=dtype)
     if _ordered.order_matters(op, buffer):
         parts = [source[r] for r in range(group.size())]
-        parts[group.rank()] = parts[group.rank()].clone()  # it is written
+        parts[group.rank()] = parts[group.rank()].clone()  # it is overwritten
         tag = group.channel.next_tags()[0]
         yield from _ordered.reduce_own(group, group.channel, parts, op, tag)
         buffer.copy_(parts[group.rank()].reshape(output.shape))
@@ -304,7 +304,7 @@ def _scatter_steps(
 def check_list(
     where: str, name: str, values: Any, like: Tensor, group: ProcessGroup
 ) -> list[Tensor]:
-    """Return one tensor for each rank, like the rank's own."""
+    """Return the list; raise unless it has one tensor like `like` for each rank."""
     found = sequence(where, name, values)
     for one in found:
         check_tensor(where, name, one)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How the tensors of all ranks are combined."""
+"""The operations that combine the tensors of all ranks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class ReduceOp(Enum):
-    """How elements of all ranks' tensors are combined.
+    """The operation that combines the elements of all ranks' tensors.
 
     `AVG` is their mean; `BAND`, `BOR` and `BXOR` combine the bits of integers.
     """
@@ -22,8 +22,8 @@ class ReduceOp(Enum):
     BXOR = "bxor"
 
 
-#: What integers alone can be combined by.
+#: The operations that exist for integers only.
 BITWISE = frozenset({ReduceOp.BAND, ReduceOp.BOR, ReduceOp.BXOR})
 
-#: PyTorch's name of the type of the values.
-ReduceOp.RedOpType = ReduceOp  # type: ignore[attr-defined]  # no member
+#: PyTorch's name for the type of the members.
+ReduceOp.RedOpType = ReduceOp  # type: ignore[attr-defined]  # not a member of the enum

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Starting a call: at once, as `Work`, or at its place in a compiled step."""
+"""Start a call: wait for it, return it as `Work`, or record it for a compiled step."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run(
 
 
 def is_recorded(where: str, async_op: Any) -> bool:
-    """Return whether `ac.compile` records the call; raise if it cannot."""
+    """Return whether `ac.compile` is recording; raise if it cannot record the call."""
     if recorder() is None:
         return False
     if async_op:
@@ -48,5 +48,5 @@ def record(
     written: Sequence[Tensor],
     **words: Any,
 ) -> None:
-    """Let each replay of the compiled step make the call ``function(*read)``."""
+    """Record the call ``function(*read)`` for each replay of the compiled step."""
     callback(partial(function, **words), *read, mutates=list(written))

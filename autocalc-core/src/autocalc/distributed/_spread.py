@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Collectives that copy tensors from rank to rank, of any dtype."""
+"""Collectives that copy tensors of any dtype from rank to rank."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from autocalc.errors import ShapeError
 
 
 def barrier(group: ProcessGroup | None = None, async_op: bool = False) -> Work | None:
-    """Wait until all ranks are here.
+    """Wait until all ranks have made this call.
 
     Raises
     ------
     ArgumentError
         If there is no group.
     DistributedError
-        If a rank does not come in time.
+        If a rank does not make the call in time.
     """
     where = "barrier"
     if is_outside(where, group):
@@ -45,26 +45,26 @@ def broadcast(
     async_op: bool = False,
     group_src: int | None = None,
 ) -> Work | None:
-    """Give all ranks the tensor of rank `src`.
+    """Send the tensor of rank `src` to all ranks.
 
     Parameters
     ----------
     tensor
-        The tensor: sent by rank `src`, overwritten on the others. It has the same shape
-        and dtype on all ranks.
+        The tensor.  Rank `src` sends it; the other ranks' tensors are overwritten.  Its
+        shape and dtype must be equal on all ranks.
     src, group_src
-        The rank that has it: its number among all, or that in the group.
+        The rank that sends: its global rank, or its rank in the group.
     group, async_op
         The same as for `all_reduce`.
 
     Raises
     ------
     DTypeError
-        If an argument is of the wrong kind.
+        If an argument has the wrong type.
     ArgumentError
-        If there is no such group or no rank `src` in it.
+        If there is no such group, or if it has no rank `src`.
     DistributedError
-        If the ranks' calls do not fit together or one does not come in time.
+        If the ranks' calls do not match, or if a rank does not make the call in time.
     """
     where = "broadcast"
     if is_outside(where, group):
@@ -100,7 +100,8 @@ def all_gather(
     Parameters
     ----------
     tensor_list
-        A tensor for each rank, which is written; of the shape and dtype of `tensor`.
+        One tensor for each rank, with the shape and dtype of `tensor`; they are
+        overwritten.
     tensor
         The tensor of this rank.
     group, async_op
@@ -109,13 +110,13 @@ def all_gather(
     Raises
     ------
     DTypeError
-        If an argument is of the wrong kind.
+        If an argument has the wrong type.
     ShapeError
         If the list does not have one tensor of that shape for each rank.
     ArgumentError
         If there is no group.
     DistributedError
-        If the ranks' calls do not fit together or one does not come in time.
+        If the ranks' calls do not match, or if a rank does not make the call in time.
 
     Examples
     --------
@@ -148,7 +149,7 @@ def _gather_now(*tensors: Tensor, group: ProcessGroup | None) -> None:
 
 
 def _gather_steps(group: ProcessGroup, parts: list[Tensor], tensor: Tensor) -> Steps:
-    """Let each rank send its tensor to all: nothing is copied on the way."""
+    """Send each rank's tensor to all ranks, without intermediate copies."""
     parts[group.rank()].detach().copy_(tensor.detach())
     if group.size() == 1:
         return
@@ -183,13 +184,14 @@ def all_gather_into_tensor(
     Raises
     ------
     DTypeError
-        If an argument is of the wrong kind.
+        If an argument has the wrong type.
     ShapeError
-        If the output does not have the elements of all ranks, of that dtype.
+        If `output_tensor` does not have as many elements as all ranks' tensors
+        together, or has a different dtype.
     ArgumentError
         If there is no group.
     DistributedError
-        If the ranks' calls do not fit together or one does not come in time.
+        If the ranks' calls do not match, or if a rank does not make the call in time.
     """
     where = "all_gather_into_tensor"
     if is_outside(where, group):

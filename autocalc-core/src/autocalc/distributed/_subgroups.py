@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Groups of some of the ranks, which talk among themselves."""
+"""Groups of some of the ranks."""
 
 from __future__ import annotations
 
@@ -40,34 +40,35 @@ def new_group(
     backend: str | None = None,
     **words: Any,
 ) -> Any:
-    """Make a group of some ranks; all ranks call it, in the same order.
+    """Make a group of some ranks; all ranks must call it, in the same order.
 
     Parameters
     ----------
     ranks
-        The numbers of its members; in the group they are numbered from 0 in the order
-        of these.  By default all ranks.
+        The global ranks of the members, by default all ranks.  In the group, the
+        members are numbered from 0 in this order.
     timeout
-        The time that its calls wait; by default that of the group of all.
+        How long the group's calls wait; by default the timeout of the group of all
+        ranks.
     backend
         Accepted for PyTorch's sake; it has no effect.
     **words
-        Other arguments of PyTorch's: without effect.
+        Other arguments of PyTorch; they have no effect.
 
     Returns
     -------
-    The group; on ranks that are not in it ``GroupMember.NON_GROUP_MEMBER``, whose calls
-    do nothing, with a warning.
+    The group.  Ranks outside of the group get ``GroupMember.NON_GROUP_MEMBER``; calls
+    with it warn and do nothing.
 
     Raises
     ------
     DTypeError
-        If an argument is of the wrong kind.
+        If an argument has the wrong type.
     ArgumentError
-        If there is no group of all, or `ranks` has none, one twice, or one that is not
-        there.
+        If there is no group of all ranks, or if `ranks` is empty, contains a rank
+        twice, or contains a rank that does not exist.
     DistributedError
-        If ranks give different `ranks`, or one does not come in time.
+        If the ranks pass different `ranks`, or if one does not make the call in time.
 
     Examples
     --------
@@ -102,7 +103,7 @@ def new_group(
 
 
 def _checked(where: str, ranks: Any, world: ProcessGroup) -> list[int]:
-    """Return the numbers of members in their order."""
+    """Return the global ranks of the members, in order."""
     found = [
         check_rank(where, "ranks", r, world) for r in sequence(where, "ranks", ranks)
     ]
@@ -115,7 +116,7 @@ def _checked(where: str, ranks: Any, world: ProcessGroup) -> list[int]:
 
 
 def get_process_group_ranks(group: ProcessGroup | None) -> list[int]:
-    """Return the numbers of a group's members among all ranks.
+    """Return the global ranks of a group's members.
 
     Raises
     ------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`Work`: communication under way, which is asked, waited for and never lost."""
+"""`Work`: a running call, which can be tested and waited for."""
 
 from __future__ import annotations
 
@@ -15,28 +15,30 @@ from autocalc.distributed import _mpi
 from autocalc.distributed._process_group import ProcessGroup
 from autocalc.errors import ArgumentError, DistributedError
 
-#: Seconds of asking before a wait begins to sleep, and how long it sleeps.  MPI moves
-#: large messages through shared memory piece by piece, one at a look: with sleeps in
-#: between, 3.3 MB took 30 ms.  So a rank with a core for itself asks for longer there.
+#: The seconds of polling before a wait begins to sleep, and the seconds of each sleep.
+#: MPI moves large messages through shared memory in pieces, one for each test of the
+#: request: with sleeps in between, 3.3 MB took 30 ms.  For that reason, a rank with its
+#: own core polls longer.
 _ASK, _ASK_IN_SHARED_MEMORY, _SLEEP = 0.003, 0.03, 5e-4
 
-#: Seconds of waiting after which a wait looks whether a rank has left, and how long
-#: it goes on for a rank that has.
+#: The seconds after which a wait checks whether a rank has left, and the seconds for
+#: which it continues after a rank has left.
 _LOOK_AFTER, _GRACE = 1.0, 5.0
 
-#: Seconds for others to say where they wait, before a wait that took too long fails.
+#: The seconds that other ranks get to report where they wait, after a timeout.
 _ANSWER = 2.0
 
-#: What a call does, step by step: it yields the requests that the next step needs, and
-#: is sent their statuses.  It returns the rank that it received from, if it did.
+#: The steps of a call, as a generator.  It yields the requests that the next step
+#: needs, and is sent their statuses.  It returns the rank that it received from, if
+#: any.
 Steps = Generator[list[Any], Any, Any]
 
 
 class Work:
-    """A call that was made with ``async_op=True``: it goes on while others compute.
+    """A call with ``async_op=True``, which runs while the program continues.
 
-    It moves on when it is asked; tensors that it reads or writes must not be touched
-    before it is complete.
+    The call makes progress whenever it is tested or waited for.  Do not use the tensors
+    that it reads or writes before it is complete.
 
     Examples
     --------
@@ -64,7 +66,7 @@ class Work:
         self._advance()
 
     def is_completed(self) -> bool:
-        """Return whether the call has ended; never wait."""
+        """Return whether the call has ended, without waiting."""
         while not self._done:
             if not self._is_passed():
                 return False
@@ -77,13 +79,13 @@ class Work:
         Parameters
         ----------
         timeout
-            A time, or seconds; by default the group's.
+            A `timedelta`, or seconds; by default the timeout of the group.
 
         Raises
         ------
         DistributedError
-            If that takes longer than `timeout`, a rank has left, or MPI reports an
-            error.  The group cannot be used any more then.
+            If the call takes longer than `timeout`, if a rank has left, or if MPI
+            reports an error.  The group cannot be used after this error.
         """
         limit = self._group.timeout if timeout is None else seconds("wait", timeout)
         world = self._group.world
@@ -103,12 +105,12 @@ class Work:
         return True
 
     def source_rank(self) -> int:
-        """Return which rank the tensor came from, of a call of `irecv` that has ended.
+        """Return the rank that sent the tensor, after a call of `irecv` has ended.
 
         Raises
         ------
         DistributedError
-            If it has failed, or the call received nothing.
+            If the call failed, or if it received nothing.
         """
         if self._source is None:
             message = f"source_rank: {self._where} has received nothing yet."
@@ -137,13 +139,13 @@ class Work:
             leave(token)
 
     def _translated(self, error: Exception) -> Exception:
-        """Return MPI's error as ours; others stay."""
+        """Return MPI's error as a `DistributedError`, and other errors unchanged."""
         if not _mpi.is_error(error):
             return error
         return self._error(f"got an error from MPI: {error}.", _FROM_MPI)
 
     def _roll_call(self) -> str:
-        """Ask all others of the group where they are; return what they say."""
+        """Ask the other ranks of the group where they wait; return their answers."""
         group, until = self._group, time.monotonic() + _ANSWER
         group.tell_waiting(self._where)
         others = {r for r in group.ranks if r != group.world.rank()}
@@ -182,7 +184,7 @@ _FROM_MPI = (
 
 
 def _pause(sleeps: bool) -> None:
-    """Let others run, for as long as they want to or for a while."""
+    """Yield the processor to other threads, or sleep for a moment."""
     if sleeps:
         time.sleep(_SLEEP)
     elif hasattr(os, "sched_yield"):
@@ -190,7 +192,7 @@ def _pause(sleeps: bool) -> None:
 
 
 def seconds(where: str, timeout: Any) -> float:
-    """Return a time as seconds above 0."""
+    """Return a positive time in seconds."""
     if isinstance(timeout, timedelta):
         timeout = timeout.total_seconds()
     result = number(where, "timeout", timeout)
