@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The log of a training, and the page that is made of it.
+"""The log of a training run, and the HTML page that shows it.
 
-`_logs` writes records, `_run` reads them again, `_page` makes the page.
+`_logs` writes the records, `_run` reads them, and `_page` makes the page.
 """
 
 from autocalc._report._logs import Log, find_log, make_log

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Curves as SVG, without a library: they scale with the page and need no script."""
+"""Charts as SVG, made without a library; they scale with the page without scripts."""
 
 from __future__ import annotations
 
@@ -13,19 +13,21 @@ from autocalc._report._numbers import short, shown
 
 Points = Sequence[tuple[float, float]]
 
-#: The picture's units; letters of 11 units can be read where it is 340 pixels wide.
+#: The size of the picture in units.  Letters of 11 units are readable even if the
+#: picture is only 340 pixels wide.
 _WIDTH, _HEIGHT = 400, 250
 _LEFT, _RIGHT, _TOP, _BOTTOM = 50, 12, 24, 38
 
-#: Points that a curve keeps; more are joined, so that a page stays small.
+#: The most points of a curve.  Further points are merged to keep the page small.
 _MOST = 600
 
-#: A curve whose largest value is this many times its smallest has a log scale.
+#: The axis is logarithmic if the largest value is at least this many times the
+#: smallest.
 _WIDE = 30
 
 
 class Series(NamedTuple):
-    """A curve: its name, its points, whether it is drawn thin, or with its points."""
+    """A curve: its name, its points, and whether it is thin or has markers."""
 
     name: str
     points: Points
@@ -35,7 +37,7 @@ class Series(NamedTuple):
 
 @dataclass(frozen=True)
 class _Axis:
-    """Turns values into places in the picture."""
+    """Converts values to positions in the picture."""
 
     low: float
     high: float
@@ -44,7 +46,7 @@ class _Axis:
     log: bool = False
 
     def place(self, value: float) -> float:
-        """Return the place of a value."""
+        """Return the position of a value."""
         low, high = self._scaled(self.low), self._scaled(self.high)
         share = (self._scaled(value) - low) / (high - low)
         return self.begin + share * (self.end - self.begin)
@@ -53,7 +55,7 @@ class _Axis:
         return math.log10(value) if self.log else value
 
     def ticks(self) -> list[float]:
-        """Return values to name: round ones."""
+        """Return the round values that get a label."""
         return _log_ticks(self.low, self.high) if self.log else self._even_ticks()
 
     def _even_ticks(self) -> list[float]:
@@ -64,13 +66,13 @@ class _Axis:
 
 
 def _round_step(step: float) -> float:
-    """Return the next 1, 2 or 5 times a power of ten."""
+    """Round up to 1, 2 or 5 times a power of ten."""
     power = 10.0 ** math.floor(math.log10(step))
     return next(m * power for m in (1, 2, 5, 10) if m * power >= step * (1 - 1e-9))
 
 
 def _log_ticks(low: float, high: float) -> list[float]:
-    """Return powers of ten, with 2 and 5 between them where there are few."""
+    """Return powers of ten; if there are few, also their multiples by 2 and 5."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for factors in ((1,), (1, 3), (1, 2, 5)):
         found = [m * 10.0**p for p in powers for m in factors]
@@ -95,16 +97,16 @@ def chart(
     Parameters
     ----------
     title
-        The title: the heading, also read by screen readers.
+        The heading of the figure; screen readers read it as well.
     series
-        The curves; empty ones are left out, and values that are not finite, which are
-        named below the picture.
+        The curves.  Empty curves are left out.  Non-finite values are left out as well,
+        and a sentence below the picture reports them.
     x, y
         The labels of the axes.
     label
-        How a value of the y axis is written.
+        The function that formats a value of the y axis.
     log
-        Whether the y axis may have a log scale, where values are far apart.
+        True to use a logarithmic y axis if the values differ by large factors.
     """
     given = [one for one in series if one.points]
     kept = [one._replace(points=_finite(one.points)) for one in given]
@@ -159,7 +161,7 @@ def _axes(series: list[Series], log: bool) -> tuple[_Axis, _Axis]:
 
 
 def _apart(low: float, high: float, margin: float) -> tuple[float, float]:
-    """Return ends that differ, with a margin."""
+    """Return two different ends of an axis, with a margin."""
     if high - low <= 1e-12 * max(abs(high), abs(low)):
         half = abs(high) / 10 or 0.5
         return low - half, high + half
@@ -193,7 +195,7 @@ def _frame() -> str:
 
 
 def _names(x: str, y: str) -> str:
-    """Return what the axes are."""
+    """Return the labels of the axes."""
     middle = (_LEFT + _WIDTH - _RIGHT) / 2
     return (
         f'<text x="{middle}" y="{_HEIGHT - 6}" text-anchor="middle">{escape(x)}</text>'
@@ -225,9 +227,9 @@ def _legend(series: list[Series]) -> str:
 
 
 def fewer(points: Points, most: int) -> Points:
-    """Return at most about `most` points: the least and the largest of neighbours.
+    """Return about `most` points at most: the smallest and largest of each interval.
 
-    A peak of one step stays.
+    A peak of a single step therefore remains visible.
     """
     if len(points) <= most:
         return points
@@ -245,7 +247,7 @@ def _height(point: tuple[float, float]) -> float:
 
 
 def smooth(points: Points, window: int) -> list[tuple[float, float]]:
-    """Return the mean of each value and those before it in its window."""
+    """Return the moving mean of each value and the values before it in the window."""
     result, total = [], 0.0
     for i, (x, y) in enumerate(points):
         total += y

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Files of other tools in the folder of a training: a profile, health of gradients.
+"""Files of other tools in the folder of a training run, such as a profile.
 
-The files are read by their form alone.  A line of a JSONL file is a record of a step;
-it holds tables (lists of rows, as `ac.diagnostics.watch` logs them) or one row.
+The reader knows only the format of the files and not the tool.  A line of a JSONL file
+is the record of one step.  It holds tables (lists of rows, such as those that
+`ac.diagnostics.watch` logs) or a single row.
 """
 
 from __future__ import annotations
@@ -20,18 +21,18 @@ from autocalc._report._logs import RECORDS, Record
 from autocalc._report._numbers import number_of, shown
 from autocalc._report._run import json_lines
 
-#: Curves in a picture, rows in a table, pictures of a table.
+#: The most curves in a picture, rows in a table, and pictures for a table.
 _CURVES, _ROWS, _CHARTS = 6, 40, 6
 
-#: Keys that name a row, the first one that is there.
+#: The keys that can name a row; the first one that exists is used.
 _NAMES = ("name", "parameter", "layer", "module", "tensor")
 
-#: Keys that are no curve: they count or name.
+#: Keys that are not drawn as curves, because they are counters or names.
 _NO_CURVES = frozenset({"step", "epoch", "time", "seconds", "calls", *_NAMES})
 
 
 def companion_files(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield the name and the content of each section for which there is a file."""
+    """Yield the name and the content of each section whose file exists."""
     for path in sorted(folder.glob("*.jsonl")):
         if path.name != RECORDS:
             yield path.stem.replace("_", " ").capitalize(), _over_time(path)
@@ -53,13 +54,13 @@ def companion_files(folder: Path) -> Iterator[tuple[str, str]]:
 class _Seen:
     """The tables and flags in the records of a file."""
 
-    #: Name of a table -> (step, row).
+    #: The name of a table -> its pairs (step, row).
     tables: dict[str, list[tuple[float, Record]]] = field(default_factory=dict)
-    #: What was found wrong: (layer, kind) -> its row.
+    #: The problems found: (layer, kind) -> the row of the problem.
     flags: dict[tuple[str, str], Record] = field(default_factory=dict)
 
     def add(self, step: float, record: Record) -> None:
-        """Take a record."""
+        """Add a record."""
         for name, rows in _tables_of(record):
             kept = self.tables.setdefault(name, [])
             kept += [(step, row) for row in rows]
@@ -75,7 +76,7 @@ class _Seen:
 
 
 def _over_time(path: Path) -> str:
-    """Return what was found wrong, and for each table pictures and its last step."""
+    """Return the problems found, and the pictures and the last step of each table."""
     seen, place = _Seen(), -1
     for record in json_lines(path):
         if record is not None:
@@ -98,7 +99,7 @@ def _over_time(path: Path) -> str:
 
 
 def _flag(known: Record) -> str:
-    """Return a finding as a sentence, with its advice and the line of the program."""
+    """Return a problem as a sentence, with its advice and the line of the program."""
     last = known["last"]
     value = number_of(last.get("value"))
     words = [
@@ -117,7 +118,7 @@ def _of(rows: list[Record]) -> str:
 
 
 def _tables_of(record: Record, name: str = "") -> Iterator[tuple[str, list[Record]]]:
-    """Yield the tables within a record; one that has none is a row itself."""
+    """Yield the tables in a record; a record without tables is itself a row."""
     found = False
     for key, value in record.items():
         inner = name if key == "rows" else key
@@ -143,7 +144,7 @@ def _has_tables(value: Record) -> bool:
 
 
 def _pictures(rows: list[tuple[float, Record]]) -> str:
-    """Return a picture for each number that changes, a curve in it for each name."""
+    """Return one picture for each number that changes, with one curve for each name."""
     charts = []
     for key in dict.fromkeys(key for _, row in rows for key in row):
         curves: dict[str, list[tuple[float, float]]] = {}
@@ -157,7 +158,7 @@ def _pictures(rows: list[tuple[float, Record]]) -> str:
 
 
 def _picture(key: str, curves: dict[str, list[tuple[float, float]]]) -> str:
-    """Return the curves of a number: of many layers the first and the last ones."""
+    """Return a picture of one number; of many curves it shows the first and last."""
     words = title = key.replace("_", " ")
     series = [Series(name, points) for name, points in curves.items()]
     if len(series) > _CURVES:
@@ -174,7 +175,7 @@ def _name(row: Record) -> str:
 
 
 def _image(content: bytes, kind: str) -> str:
-    """Return a picture; what it may hold of scripts does not run."""
+    """Return an image element; scripts in the image do not run."""
     data = b64encode(content).decode()
     return (
         f'<img alt="Speed over arithmetic intensity of each kernel, below the roof" '
@@ -183,7 +184,7 @@ def _image(content: bytes, kind: str) -> str:
 
 
 def _framed(page: str) -> str:
-    """Return a page within this one; its scripts reach nothing outside of it."""
+    """Return a page in a frame; its scripts cannot reach anything outside of it."""
     return (
         f'<iframe title="Profile" sandbox="allow-scripts" '
         f'srcdoc="{escape(page, quote=True)}"></iframe>'

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Logs of a training: one JSON object a line, a CSV table, TensorBoard's events.
+"""Logs of a training run: JSON lines, a CSV table, or TensorBoard events.
 
-A training writes records, dicts with a `kind`:
+A training run writes records, which are dicts with a `kind`:
 
-- `run`, once at the beginning: settings, command, machine, steps done before
+- `run`, once at the beginning: settings, command, machine, and the number of steps done
+  before
 - `step`, after each step: `step`, `epoch`, `loss`, `lr`, `seconds`
 - `evaluation`, after each evaluation: `step`, `epoch`, losses, accuracy, speed, memory
 - `result`, once at the end: the output of ``--json``
@@ -24,14 +25,14 @@ from autocalc.utils.tensorboard import SummaryWriter
 
 Record = dict[str, Any]
 
-#: The file of records in a folder.
+#: The name of the file of records in a folder.
 RECORDS = "log.jsonl"
 _EVENTS = "events.out.tfevents.*"
 
-#: Seconds that a record waits at most before it can be read, as long as others follow.
+#: The most seconds until a record is written to disk, as long as more records follow.
 _FLUSH = 1.0
 
-#: Columns of a CSV file; what a record lacks stays empty.
+#: The columns of a CSV file; a cell is empty if the record lacks its key.
 COLUMNS = (
     *("kind", "step", "epoch", "seconds", "lr", "loss", "test_loss", "test_accuracy"),
     *("validation_loss", "samples_per_second", "tokens_per_second", "resident_bytes"),
@@ -39,29 +40,29 @@ COLUMNS = (
 
 
 class Log(Protocol):
-    """Takes the records of a training."""
+    """The protocol of objects that write the records of a training run."""
 
     def write(self, record: Record) -> None:
-        """Take a record."""
+        """Write a record."""
 
     def close(self) -> None:
-        """Write what waits and close the files."""
+        """Write the pending records and close the files."""
 
 
 def make_log(place: Path, *, append: bool) -> Log:
-    """Return the log of a file (.jsonl, .csv) or of a folder, by its name.
+    """Return a log that writes to a file (.jsonl, .csv) or a folder, by its name.
 
     Parameters
     ----------
     place
-        A folder gets records and TensorBoard's events.
+        The path of the log.  A folder gets both JSON records and TensorBoard events.
     append
-        Whether what is there stays, as for a training that goes on.
+        True to keep existing records, for a training run that continues.
 
     Raises
     ------
     ArgumentError
-        If the name says of no kind.
+        If the name does not show the kind of log.
     """
     kind = kind_of(place)
     if kind == "jsonl":
@@ -99,14 +100,14 @@ def find_log(place: Path) -> Path | None:
 
 
 class JsonLines:
-    """One JSON object a line, readable while the training runs."""
+    """A file with one JSON object per line; it can be read during the training run."""
 
     def __init__(self, path: Path, append: bool) -> None:
         self._file = path.open("a" if append else "w", encoding="utf-8")
         self._flushed = monotonic()
 
     def write(self, record: Record) -> None:
-        """Take a record."""
+        """Write a record."""
         self._file.write(json.dumps(to_json(record)) + "\n")
         self._flushed = _flush(self._file, self._flushed, record)
 
@@ -127,7 +128,7 @@ class Table:
             self._rows.writeheader()
 
     def write(self, record: Record) -> None:
-        """Take a record; settings and result are no rows."""
+        """Write a record as a row; settings and results are left out."""
         if record["kind"] in {"step", "evaluation"}:
             self._rows.writerow(record)
             self._flushed = _flush(self._file, self._flushed, record)
@@ -138,14 +139,14 @@ class Table:
 
 
 def _flush(file: IO[str], before: float, record: Record) -> float:
-    """Hand on what was written if it is time; return when that was last done."""
+    """Flush the file if it is time; return the time of the last flush."""
     if record["kind"] == "step" and monotonic() - before < _FLUSH:
         return before
     file.flush()
     return monotonic()
 
 
-#: The curves of TensorBoard: (kind of record, its key) -> the curve's name.
+#: The curves of TensorBoard: (kind of record, key) -> the name of the curve.
 _CURVES = {
     ("step", "loss"): "loss/train",
     ("step", "lr"): "learning rate",
@@ -168,8 +169,8 @@ class Events:
         self._writer: SummaryWriter | None = None
 
     def write(self, record: Record) -> None:
-        """Take a record."""
-        if self._writer is None:  # the first one says where the training goes on
+        """Write a record."""
+        if self._writer is None:  # the first record has the first step
             self._writer = self._make(record.get("step", 0) + 1)
         if record["kind"] == "run":
             lines = [f"{key}: {value}" for key, value in record["config"].items()]
@@ -194,11 +195,11 @@ class Several:
         self._logs = logs
 
     def write(self, record: Record) -> None:
-        """Take a record."""
+        """Write a record."""
         for log in self._logs:
             log.write(record)
 
     def close(self) -> None:
-        """Close all."""
+        """Close all logs."""
         for log in self._logs:
             log.close()

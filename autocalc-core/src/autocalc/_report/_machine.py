@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The machine and the packages that a training ran on."""
+"""Describe the machine and the packages of a training run."""
 
 from __future__ import annotations
 

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""Numbers in JSON, which knows neither infinity nor NaN, and as people read them."""
+"""Numbers as JSON, which has no infinity and no NaN, and as readable text."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-#: As the JSON form of protocol buffers writes them.
+#: The texts are those of the JSON format of protocol buffers.
 _NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
 def to_json(value: Any) -> Any:
-    """Return a value for `json.dumps`: numbers that are not finite become texts."""
+    """Return a value for `json.dumps`; non-finite numbers become strings."""
     if isinstance(value, dict):
         return {str(key): to_json(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
@@ -33,7 +33,7 @@ def number_of(value: Any) -> float | None:
 
 
 def shown(value: float) -> str:
-    """Return a number in four digits or so: ``0.1234``, ``1,234``, ``1.2e-05``."""
+    """Return a number with about four digits: ``0.1234``, ``1,234``, ``1.2e-05``."""
     if not math.isfinite(value):
         return str(value)
     if value == int(value) and abs(value) < 1e7:
@@ -44,7 +44,7 @@ def shown(value: float) -> str:
 
 
 def short(value: float) -> str:
-    """Return a number for an axis, in few letters: ``0.05``, ``20k``, ``-7M``."""
+    """Return a short number for an axis: ``0.05``, ``20k``, ``-7M``."""
     for size, unit in ((1e6, "M"), (1e4, "k")):
         if size <= abs(value) < 1e9:
             return f"{value / (1e6 if unit == 'M' else 1e3):.4g}{unit}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A training as one HTML page that needs no other file and no network."""
+"""A training run as a single HTML page without other files or network access."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from autocalc._report._numbers import number_of, shown
 from autocalc._report._run import Run
 from autocalc._report._style import STYLE
 
-#: Steps that the smooth line averages over, at most; a tenth of a short training.
+#: The most steps in the moving mean; a short run uses a tenth of its steps.
 _WINDOW = 50
 
-#: No page, script, picture or font from elsewhere is loaded, whatever a log holds.
+#: Whatever a log contains, no external page, script, picture or font is loaded.
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
     "img-src data:; font-src data:; frame-src 'self'"
@@ -26,12 +26,12 @@ _POLICY = (
 
 
 def write_page(run: Run, target: Path) -> None:
-    """Write the page of a training."""
+    """Write the page of a training run to a file."""
     target.write_text(page(run), encoding="utf-8")
 
 
 def page(run: Run) -> str:
-    """Return the page of a training."""
+    """Return the page of a training run."""
     title = _title(run)
     sections = [
         _section("Curves", _curves(run)),
@@ -93,7 +93,7 @@ def _head(run: Run, title: str) -> str:
 
 
 def _tiles(run: Run) -> str:
-    """Return the figures that a training is judged by."""
+    """Return the most important figures of a training run."""
     found = {**_last(run), **run.result}
     tiles = []
     for key, name in (
@@ -120,7 +120,7 @@ def _tiles(run: Run) -> str:
 
 
 def _last(run: Run) -> dict[str, Any]:
-    """Return the facts that are known before the result is there."""
+    """Return the facts that are known before the result exists."""
     last = run.evaluations[-1] if run.evaluations else {}
     steps = {"steps": run.steps[-1]["step"]} if run.steps else {}
     known = {key: run.begun[key] for key in ("parameters",) if key in run.begun}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A training as its log and the files next to it describe it."""
+"""Read a training run from its log and the other files in its folder."""
 
 from __future__ import annotations
 
@@ -18,22 +18,23 @@ Points = list[tuple[float, float]]
 
 @dataclass(frozen=True)
 class Run:
-    """The facts about a training."""
+    """The facts about a training run."""
 
-    #: The file of records, None where the folder has other files only.
+    #: The file of records; None if the folder has only other files.
     log: Path | None
-    #: The folder whose other files belong to the training; None of a single file.
+    #: The folder whose other files belong to the run; None if only a file was given.
     folder: Path | None
     begun: Record = field(default_factory=dict)
     steps: list[Record] = field(default_factory=list)
     evaluations: list[Record] = field(default_factory=list)
-    #: Empty while the training runs, and after a crash.
+    #: Empty during the training run, and after a crash.
     result: Record = field(default_factory=dict)
-    #: Lines that are no records: the last one of a program that was killed.
+    #: The number of lines that are not records, such as the incomplete last line of a
+    #: killed program.
     damaged: int = 0
 
     def curve(self, kind: str, key: str) -> Points:
-        """Return (step, value) of the records of a kind that have the key."""
+        """Return (step, value) of each record that has the given kind and the key."""
         records = self.steps if kind == "step" else self.evaluations
         found = ((one["step"], number_of(one.get(key))) for one in records)
         return [(step, value) for step, value in found if value is not None]
@@ -45,7 +46,7 @@ def read_run(place: Path) -> Run:
     Raises
     ------
     DataError
-        If there is nothing of a training.
+        If there are no data of a training run.
     """
     if place.is_dir():
         log = place / RECORDS
@@ -62,12 +63,12 @@ def read_run(place: Path) -> Run:
     return _read(place, None)
 
 
-#: Files that other parts of AutoCalc leave in the folder of a training.
+#: Files that other parts of AutoCalc write to the folder of a training run.
 BESIDE = ("profile.json", "profile.html", "roofline.*", "*.jsonl")
 
 
 def json_lines(path: Path) -> Iterator[Record | None]:
-    """Yield the objects of a file, None for a line that is none."""
+    """Yield the object in each line of a file; None if a line is not an object."""
     with path.open(encoding="utf-8", errors="replace") as file:
         for line in file:
             if not line.strip():
@@ -94,12 +95,12 @@ def _read(path: Path, folder: Path | None) -> Run:
 
 
 def _take(record: Record, run: dict[str, Any]) -> bool:
-    """Take a record; return whether it is one."""
+    """Add a record to the run; return whether it is a valid record."""
     kind, step = record.get("kind"), record.get("step", 0)
     if not isinstance(step, int):
         return False
     if kind == "run":
-        # A training that goes on from an earlier place writes these steps again.
+        # A run that resumes from an earlier step writes these steps again.
         for name in ("steps", "evaluations"):
             run[name] = [one for one in run[name] if one["step"] <= step]
         run["begun"], run["result"] = record, {}

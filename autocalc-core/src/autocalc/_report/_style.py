@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How the page looks: one style sheet, for light and dark, wide and narrow screens."""
+"""The style sheet of the page, for light and dark, wide and narrow screens."""
 
 STYLE = """
 :root { color-scheme: light dark; --paper: #fff; --ink: #1c1e21; --soft: #5b626b;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tables of a page; every text is escaped."""
+"""The tables of a page; all text is escaped."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autocalc._report._numbers import number_of, shown
 
 
 def facts(values: Any) -> str:
-    """Return a table of two columns; what is empty is left out."""
+    """Return a table with two columns; empty values are left out."""
     if not isinstance(values, Mapping):
         return ""
     rows = [
@@ -26,7 +26,7 @@ def facts(values: Any) -> str:
 
 
 def _lines(value: Any) -> str:
-    """Return a value; of a list of sentences, each on a line of its own."""
+    """Return a value; each sentence of a list is on its own line."""
     if isinstance(value, (list, tuple)) and any(" " in str(one) for one in value):
         return "<br>".join(escape(words(one)) for one in value)
     return escape(words(value))
