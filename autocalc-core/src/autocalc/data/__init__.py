@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Data sets, samplers, a loader that makes batches, and transforms."""
+"""Data sets, samplers, transforms, and a loader that makes batches."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
@@ -58,5 +58,5 @@ __all__ = [
     "windows",
 ]
 
-if not _TYPE_CHECKING:  # a type checker knows the names that exist
+if not _TYPE_CHECKING:  # a type checker sees the names without it
     __getattr__ = _lookup(__name__)

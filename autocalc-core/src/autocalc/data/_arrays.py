@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The border between data and tensors: data sets hold arrays, callers get tensors."""
+"""Conversions between the arrays in data sets and the tensors for callers."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ def as_array(value: Tensor | Array) -> Array:
 
 
 def fresh(shape: tuple[int, ...], dtype: npt.DTypeLike) -> Array:
-    """Return memory for a result, its values undefined.
+    """Return memory for a result; its values are undefined.
 
-    It comes from where tensors' memory comes from.  NumPy's memory is returned to the
-    system with each batch and mapped again, page by page, for the next.  This took 1 of
-    the 1.2 ms for 256 images of 28 x 28.
+    The memory comes from the allocator of tensors.  NumPy instead returns the memory of
+    each batch to the system and maps it again, page by page, for the next batch.  This
+    took 1 of the 1.2 ms for 256 images of 28 x 28.
     """
     array: Array = arrays.empty(shape, np.dtype(dtype))
     return array
 
 
 def scaled(images: Array, white: int) -> Array:
-    """Return bytes as float32; `white` becomes 1."""
+    """Return bytes as float32, scaled such that `white` becomes 1."""
     pixels = fresh(images.shape, np.float32)
     np.copyto(pixels, images)
     pixels /= np.float32(white)
@@ -47,5 +47,5 @@ def scaled(images: Array, white: int) -> Array:
 
 
 def as_indices(indices: Sequence[int] | Array) -> Indices:
-    """Return positions as an int64 array, so that a batch is one gather."""
+    """Return positions as an int64 array; then one gather makes a batch."""
     return np.asarray(indices, dtype=np.int64)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""CIFAR-10 from its binary version, which is bytes and nothing to be unpickled."""
+"""CIFAR-10 from its binary version, which contains no pickles."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class CIFAR10(ImageDataset):
         root: str | os.PathLike[str] | None,
         may_download: bool,
     ) -> list[Path]:
-        """Return the wanted files, unpacking or bringing the archive if need be."""
+        """Return the wanted files; unpack or download the archive if necessary."""
         above = folders_of(cls.name) if root is None else [Path(root).expanduser()]
         for folder in above:
             for place in (folder, folder / cls.folder):
@@ -141,7 +141,7 @@ class CIFAR10(ImageDataset):
     @classmethod
     def _unpack(cls, archive: Path, wanted: Sequence[str]) -> list[Path]:
         """Write all images of the archive next to it; return the wanted files."""
-        import tarfile  # 10 ms of import, with the libraries that it unpacks by
+        import tarfile  # takes 10 ms to import, with its libraries
 
         target = archive.parent / cls.folder
         try:
@@ -169,7 +169,7 @@ class CIFAR10(ImageDataset):
 
 
 def _extract(files: Any, name: str, target: Path) -> None:
-    """Write one member of a tar file to `target`, once it is whole."""
+    """Write one member of a tar file to `target` after reading all of it."""
     member = files.extractfile(name)
     if member is None:
         raise KeyError(f"{name} is not a file")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Making one batch of many samples."""
+"""Functions that combine samples into a batch."""
 
 from __future__ import annotations
 
@@ -110,10 +110,10 @@ def _collate_keys(samples: Sequence[Any], first: Mapping[Any, Any]) -> Any:
 
 
 def _like(mapping: Mapping[Any, Any], items: dict[Any, Any]) -> Any:
-    """Return `items` as a mapping of the type of `mapping`, if that can be changed.
+    """Return `items` as a mapping of the same type as `mapping`, if it is mutable.
 
-    A copy keeps what the type has in addition to its items: the default of a
-    defaultdict.
+    The result is a changed copy of `mapping`.  The copy keeps data other than the
+    items, such as the default of a defaultdict.
     """
     if type(mapping) is dict or not isinstance(mapping, MutableMapping):
         return items

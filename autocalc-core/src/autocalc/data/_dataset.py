@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Data sets: a length, a sample by its index, and a whole batch by many indices."""
+"""Data sets with a length, which return samples or whole batches by index."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Dataset:
     [[0, 1, 4], [9]]
     """
 
-    #: ``Dataset[int]`` says in an annotation what an element is.
+    #: Allows annotations such as ``Dataset[int]``, which name the type of a sample.
     __class_getitem__: Any = classmethod(GenericAlias)
 
     def __len__(self) -> int:
@@ -55,24 +55,25 @@ class Dataset:
         return default_collate([self[int(i)] for i in indices])
 
     def __add__(self, other: Any) -> Any:
-        """Return a data set of these samples and then those of `other`."""
+        """Return a data set of these samples, followed by the samples of `other`."""
         return ConcatDataset([self, other])
 
 
 def take(dataset: Any, indices: Indices) -> Any:
-    """Return a collated batch of `dataset`, by its own `take` if that can be trusted.
+    """Return a collated batch of `dataset`, from its own `take` if that is safe.
 
-    A subclass that overrides `__getitem__` alone (to augment the samples, say) would
-    be passed over by the inherited `take`; such a data set is asked sample by sample.
+    A subclass may override only `__getitem__`, for example to augment the samples.  The
+    inherited `take` would ignore this override.  The samples of such a data set are
+    therefore read one by one.
     """
     if isinstance(dataset, Dataset) and overrides(type(dataset), "take", "__getitem__"):
         batch = dataset.take(indices)
-        return list(batch) if type(batch) is tuple else batch  # as it is collated
+        return list(batch) if type(batch) is tuple else batch  # as collating returns
     return default_collate([dataset[int(i)] for i in indices])
 
 
 def checked_index(where: str, index: int, length: int) -> int:
-    """Return `index` counted from the front; an error if it is not in the data set."""
+    """Return `index` counted from 0; raise if it is not in the data set."""
     if -length <= index < length:
         return index % length
     raise DimensionError(

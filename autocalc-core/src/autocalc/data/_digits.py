@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The embedded data set: real digits that need no download."""
+"""The data set that is part of AutoCalc: real digits without a download."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from autocalc.data._arrays import Array
 from autocalc.data._idx import read_idx
 from autocalc.data._images import ImageDataset
 
-#: IDX of 1,797 rows: the 64 pixels of an image, then its digit.
+#: An IDX file of 1,797 rows; each has the 64 pixels of an image, then its digit.
 _FILE = Path(__file__).parent / "files" / "digits-idx2-ubyte.gz"
 _TEST_IMAGES = 360
-# 619 has no factor in common with 1,797, so i -> 619 i mod 1,797 is a permutation: a
-# shuffle that needs no random numbers and is the same for ever.
+# 619 has no factor in common with 1,797, so i -> 619 i mod 1,797 is a permutation.
+# This shuffle needs no random numbers and never changes.
 _SPREAD = 619
 
 

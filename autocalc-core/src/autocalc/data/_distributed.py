@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The part of an epoch's order that is one process's."""
+"""A sampler that divides the order of an epoch among processes."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Downloads that are checked before anyone sees them.
+"""Downloads whose files appear only after a check of their SHA-256.
 
-A file is written under a temporary name, compared with the SHA-256 that is known for
-it, and only then given its name.  The next mirror is tried if one fails.
+A file is written under a temporary name and compared with its known SHA-256.  Only then
+it gets its final name.  If a mirror fails, the next one is tried.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from autocalc.errors import DataError
 _CHUNK = 1 << 18
 _TIMEOUT_SECONDS = 30.0
 
-#: Called with a file's name, the bytes that have come, and the bytes in all.
+#: A function that is called with a file's name, the bytes received, and its size.
 Progress = Callable[[str, int, int], None]
 
 
@@ -36,7 +36,7 @@ class RemoteFile:
 
 def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file, in hexadecimal."""
-    import hashlib  # 6 ms of import
+    import hashlib  # takes 6 ms to import
 
     digest = hashlib.sha256()
     with path.open("rb") as file:
@@ -46,16 +46,16 @@ def sha256_of(path: Path) -> str:
 
 
 def folders_of(name: str) -> list[Path]:
-    """Return where the files of data set `name` may be; a download goes to the first.
+    """Return the folders to search for data set `name`; a download goes to the first.
 
-    These are ``AUTOCALC_DATA_DIR``, if it is set, and the user's cache folder.
+    The folders are ``AUTOCALC_DATA_DIR``, if it is set, and the user's cache folder.
     """
     places = [settings().data_dir, cache_folder() / "data"]
     return [place / name for place in places if place is not None]
 
 
 def show_progress(name: str, done: int, total: int) -> None:
-    """Show a download on one line of the terminal, and nothing in a file or pipe."""
+    """Show the progress on one line of a terminal; print nothing to a file or pipe."""
     if not sys.stderr.isatty():
         return
     end = "\n" if done == total else ""
@@ -69,7 +69,7 @@ def download(
     folder: Path,
     progress: Progress | None = show_progress,
 ) -> Path:
-    """Bring `file` into `folder` from the first mirror that has it; return its path."""
+    """Download `file` to `folder` from the first mirror that works; return its path."""
     failures: list[str] = []
     for mirror in mirrors:
         url = mirror.rstrip("/") + "/" + file.name
@@ -83,7 +83,7 @@ def download(
     )
 
 
-#: What a full disk, a quota, a limit and a disk that is read only are reported as.
+#: The error numbers of a full disk, a quota, a size limit and a read-only disk.
 _OF_DISKS = {
     getattr(errno, name)
     for name in ("ENOSPC", "EDQUOT", "EFBIG", "EROFS")
@@ -95,8 +95,8 @@ class _WrongContentError(Exception):
     """The downloaded file is not the published one."""
 
 
-# URLError, timeouts and refused connections are OSError; HTTPException is what a server
-# that breaks off or does not speak HTTP causes, and comes with http.client only.
+# URLError, timeouts and refused connections are OSError; HTTPException is raised if a
+# server breaks off or does not speak HTTP, and is defined in http.client.
 _FAILURES: tuple[type[Exception], ...] = (OSError, ValueError, _WrongContentError)
 
 
@@ -123,7 +123,7 @@ def _download_from(
 
 
 def _check_room(file: RemoteFile, folder: Path) -> None:
-    """Find out before a long download whether the file fits on its disk."""
+    """Raise before a long download if the file does not fit on the disk."""
     import shutil
 
     free = shutil.disk_usage(folder).free
@@ -140,7 +140,7 @@ def _no_room(file: RemoteFile, folder: Path, why: str) -> DataError:
 
 
 def _make_part(target: Path) -> Path:
-    """Return a name next to `target`; an error about the folder stops all mirrors."""
+    """Make a temporary file next to `target`; an error here ends the download."""
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -155,7 +155,7 @@ def _make_part(target: Path) -> Path:
 
 def _receive(url: str, file: RemoteFile, part: Path, progress: Progress | None) -> None:
     import hashlib
-    from http.client import HTTPException  # 20 ms of import
+    from http.client import HTTPException  # takes 20 ms to import
     from urllib.request import urlopen
 
     digest, done = hashlib.sha256(), 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Transforms that cut images out, pad them, or turn them round."""
+"""Transforms that crop, pad or flip images."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autocalc.data._arrays import Array, Indices
 from autocalc.data._transform import RandomTransform, Transform
 from autocalc.errors import ArgumentError, ShapeError
 
-#: What torchvision calls them is what NumPy calls them.
+#: The padding modes; torchvision and NumPy use the same names.
 _MODES = ("constant", "edge", "reflect", "symmetric")
 
 #: Left, top, right, bottom.
@@ -79,7 +79,7 @@ class CenterCrop(Transform):
         check_image("CenterCrop", array, first)
         (height, width), (rows, columns) = self.size, array.shape[-2:]
         more, wider = max(height - rows, 0), max(width - columns, 0)
-        # What cannot be halved goes to the right and the bottom.
+        # If the padding is odd, the extra pixel is at the right or the bottom.
         margins = (wider // 2, more // 2, (wider + 1) // 2, (more + 1) // 2)
         array = _pad(array, margins, "constant", 0)
         top = round((array.shape[-2] - height) / 2)
@@ -93,7 +93,7 @@ class CenterCrop(Transform):
 
 
 class RandomCrop(RandomTransform):
-    """Crops an image at a random position, with optional padding before.
+    """Crops an image at a random position, after an optional padding.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def _margins(padding: Any) -> _Margins:
 def _cut(
     images: Array, tops: Indices, lefts: Indices, height: int, width: int
 ) -> Array:
-    """Return the part of each image that begins at its own top and left."""
+    """Return a part of each image, which begins at the image's own top and left."""
     result = np.empty((*images.shape[:-2], height, width), images.dtype)
     for part, image, top, left in zip(result, images, tops, lefts, strict=True):
         part[...] = image[..., top : top + height, left : left + width]
@@ -195,7 +195,7 @@ def _cut(
 
 
 def _uniform(*shape: int) -> npt.NDArray[np.float64]:
-    """Return random numbers in [0, 1), one word of the generator for each."""
+    """Return random numbers in [0, 1); each uses one word of the generator."""
     bits = np.empty(shape, np.int32)
     seed, offset = default_generator.draw(bits.size)
     arrays.random_bits(seed, offset, 31, into=bits)

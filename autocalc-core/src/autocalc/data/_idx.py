@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The IDX format: two zero bytes, a type, the dimensions' sizes, then the values.
 
-All numbers are big-endian; files are usually compressed with gzip.  Every file is
-checked against its own header, so that a damaged one is an error and never wrong data.
+All numbers are big-endian; files are usually compressed with gzip.  The size of every
+file is checked against its header.  A damaged file therefore raises an error and does
+not return wrong data.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ _TYPES: dict[int, np.dtype[Any]] = {
     0x0D: np.dtype(">f4"),
     0x0E: np.dtype(">f8"),
 }
-# Deflate cannot pack 1,033 bytes into one.
+# Deflate packs fewer than 1,033 bytes into one.
 _BEST_RATIO = 1032
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
 class _Stream(Protocol):
-    """The methods needed of a binary file, packed or not."""
+    """The methods of a binary file that are used, compressed or not."""
 
     def read(self, size: int, /) -> bytes: ...
     def readinto(self, buffer: Any, /) -> int: ...
@@ -65,7 +66,7 @@ def read_idx(path: str | os.PathLike[str]) -> Array:
     >>> ac.data.read_idx(path)
     array([7, 8, 9], dtype=uint8)
     """
-    import gzip  # only paid for when a file is read
+    import gzip  # imported only if a file is read
     import zlib
 
     path = Path(path)
@@ -80,7 +81,7 @@ def read_idx(path: str | os.PathLike[str]) -> Array:
 def _read(stream: _Stream, path: Path) -> Array:
     dtype, shape = _read_header(stream, path)
     expected = math.prod(shape) * dtype.itemsize
-    # A damaged header can claim any size; memory is for what the file can hold.
+    # A damaged header can claim any size; only possible sizes get memory.
     if expected > path.stat().st_size * _BEST_RATIO:
         raise _damaged(path, f"it is too small for the {expected} bytes of {shape}")
     values = np.empty(expected, np.uint8)
@@ -100,7 +101,7 @@ def _read(stream: _Stream, path: Path) -> Array:
 
 
 def _fill(values: Array, stream: _Stream) -> int:
-    """Read into `values` until they are full or the stream ends; return the count."""
+    """Read until `values` is full or the stream ends; return the number of bytes."""
     rest, filled = memoryview(values.data), 0
     while filled < len(values) and (count := stream.readinto(rest[filled:])):
         filled += count

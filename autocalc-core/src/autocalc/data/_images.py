@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Labelled images that are bytes in memory and come out as float32 in [0, 1]."""
+"""Labelled images, stored as bytes and returned as float32 in [0, 1]."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ImageDataset(Dataset):
     """
 
     classes: tuple[str, ...] = ()
-    #: The value of full ink; pixels are divided by it.
+    #: The largest value of a pixel; pixels are divided by it.
     white: int = 255
 
     def __init__(
@@ -95,7 +95,7 @@ class ImageDataset(Dataset):
         return images, self._batch_labels(labels)
 
     def _transformed(self, images: Array, first: int) -> Any:
-        """Transform bytes; grey images get a dimension for their one channel."""
+        """Transform bytes; grey images first get a dimension for their channel."""
         if self.data.ndim == 3:
             images = images[..., None, :, :]
         return as_transform(self.transform).from_bytes(images, self.white, first)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Data sets that give their samples one after the other, with no index."""
+"""Data sets that return their samples one after the other, without an index."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class IterableDataset:
     [[3, 2], [1]]
     """
 
-    #: ``IterableDataset[int]`` says in an annotation what an element is.
+    #: Allows annotations such as ``IterableDataset[int]``, which name a sample's type.
     __class_getitem__: Any = classmethod(GenericAlias)
 
     def __iter__(self) -> Iterator[Any]:
@@ -36,7 +36,7 @@ class IterableDataset:
         raise NotImplementedError(message)
 
     def __add__(self, other: Any) -> ChainDataset:
-        """Return a data set of these samples and then those of `other`."""
+        """Return a data set of these samples, followed by the samples of `other`."""
         return ChainDataset([self, other])
 
 
@@ -74,5 +74,5 @@ class ChainDataset(IterableDataset):
         return chain.from_iterable(self.datasets)
 
     def __len__(self) -> int:
-        """Return the number of samples, if every data set knows its own."""
+        """Return the number of samples, if every data set has a length."""
         return sum(len(dataset) for dataset in self.datasets)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The loader: samples in some order, batch by batch, from workers if asked."""
+"""The loader, which makes batches of samples, optionally with workers."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from autocalc.data._worker import End, Failed, Job, Task, Worker
 from autocalc.data._worker_pool import WorkerPool
 from autocalc.errors import ArgumentError, CheckpointError
 
-#: Indices that are made at once where each is a batch.
+#: The number of indices that are made at once if batches are single samples.
 _PIECE = 1 << 16
-#: Samplers that tell an epoch's order in pieces.  A class derived from one of them may
-#: iterate otherwise, so it is asked sample by sample.
+#: Samplers that return an epoch's order in pieces.  A subclass of these may override
+#: the iteration, so its indices are read one by one.
 _KNOWN = {SequentialSampler, RandomSampler, SubsetRandomSampler, WeightedRandomSampler}
 
 
@@ -106,7 +106,7 @@ class DataLoader:
     [autocalc.Size([4, 3]), autocalc.Size([4, 3]), autocalc.Size([2, 3])]
     """
 
-    #: ``DataLoader[int]`` says in an annotation what an element is.
+    #: Allows annotations such as ``DataLoader[int]``, which name the type of a batch.
     __class_getitem__: Any = classmethod(GenericAlias)
 
     def __init__(
@@ -190,8 +190,8 @@ class DataLoader:
         return count_batches(samples, self.batch_size, self.drop_last)
 
     def __iter__(self) -> Iterator[Any]:
-        """Start the next epoch, or go on inside the one that was loaded."""
-        if self._begun:  # the last loop was left early: that epoch is over
+        """Start the next epoch, or continue the epoch of a loaded state."""
+        if self._begun:  # the last loop ended early: count its epoch
             self._epoch, self._position = self._epoch + 1, 0
         if self._drawn.renew():
             self._epoch, self._position = 0, 0
@@ -204,7 +204,7 @@ class DataLoader:
     def _count(
         self, run: int, batches: Generator[Any, None, None]
     ) -> Generator[Any, None, None]:
-        """Pass `batches` on, counting what the caller got (not what was prefetched)."""
+        """Yield `batches`; count those that the caller got, not the prefetched ones."""
         with closing(batches):
             for batch in batches:
                 if self._runs == run:
@@ -215,7 +215,7 @@ class DataLoader:
 
     def _batches(self, epoch: int, start: int) -> Generator[Any, None, None]:
         tasks = self._tasks(epoch)
-        if self._iterable:  # what was got before has to be read again
+        if self._iterable:  # read the earlier batches again
             return _without(start, self._made(tasks, self._job(epoch)))
         return self._made(islice(tasks, start, None), self._job(epoch))
 
@@ -238,7 +238,7 @@ class DataLoader:
                 self._shutdown(pool)
 
     def _acquire(self, job: Job) -> WorkerPool:
-        """Return the pool of the last epoch if it waits, else a new one."""
+        """Return the pool of the last epoch if it is idle, otherwise a new one."""
         if self._pool is not None and not self._pool.busy:
             return self._pool
         pool = self._new_pool(job)
@@ -258,7 +258,7 @@ class DataLoader:
         return ProcessPool(job, self.prefetch_factor, self.timeout, context)
 
     def _end_pool(self) -> None:
-        """End workers that wait: they have an earlier seed."""
+        """End idle workers, because they have an older seed."""
         if self._pool is not None:
             self._shutdown(self._pool)
 
@@ -281,7 +281,7 @@ class DataLoader:
         )
 
     def _tasks(self, epoch: int) -> Iterator[Task]:
-        """Return an iterator over an epoch's tasks, endless where only workers know."""
+        """Return the tasks of an epoch; endless if only workers know the end."""
         run = self._runs
         keys = repeat(None) if self._iterable else self._keys(epoch)
         return (Task(run, epoch, number, key) for number, key in enumerate(keys))
@@ -346,21 +346,21 @@ class DataLoader:
 
 
 class Batches(Iterator[Any]):
-    """What a loop over a loader takes; it continues after the error of one batch."""
+    """The iterator of a loader; it can continue after the error of a batch."""
 
     def __init__(self, made: Generator[Any, None, None]) -> None:
         self._made = made
 
     def __next__(self) -> Any:
-        """Return the next batch, or raise what was raised in its place."""
+        """Return the next batch, or raise the error of its worker."""
         batch = next(self._made)
         if batch.__class__ is Failed:
-            del self  # which the traceback would keep
+            del self  # the traceback would keep it
             raise batch.taken()
         return batch
 
     def close(self) -> None:
-        """End the loop before its end."""
+        """End the loop early."""
         self._made.close()
 
 

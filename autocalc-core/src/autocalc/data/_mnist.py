@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""MNIST and Fashion-MNIST from their published files."""
+"""The data sets MNIST and Fashion-MNIST, read from their published files."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class MNIST(ImageDataset):
 
     @classmethod
     def _folders(cls, root: str | os.PathLike[str] | None) -> list[Path]:
-        """Return the folders to look in; a download goes to the first."""
+        """Return the folders to search; a download goes to the first."""
         if root is not None:
             above = Path(root).expanduser()
             return [above / cls.name, above / cls.__name__ / "raw", above]
@@ -144,7 +144,7 @@ class MNIST(ImageDataset):
 
     @classmethod
     def _check_not_another(cls, labels: Path) -> None:
-        """Refuse another data set's files, which bear the same names and shapes."""
+        """Raise for files of another data set that have the same names and shapes."""
         digest = sha256_of(labels)
         for other in (MNIST, FashionMNIST):
             theirs = {file.sha256 for file in other.files}
@@ -218,7 +218,7 @@ class FashionMNIST(MNIST):
 
 
 def _present(folder: Path, name: str) -> Path | None:
-    """Return the file or its unpacked form, if `folder` has either."""
+    """Return the compressed or unpacked file in `folder`; None without either."""
     for path in (folder / name, folder / name.removesuffix(".gz")):
         if path.is_file():
             return path

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Whether a quicker way still gives what the methods that it stands for give."""
+"""A check whether a fast method still matches the methods that it replaces."""
 
 from __future__ import annotations
 
 
 def overrides(cls: type, quick: str, *plain: str) -> bool:
-    """Tell whether `cls` got its method `quick` no earlier than those named `plain`.
+    """Return whether no subclass overrides a method in `plain` without `quick`.
 
-    A class derived from one that has both may override the plain ones alone.
+    If a subclass overrides only a plain method, the inherited `quick` is outdated.
     """
     for base in cls.__mro__:
         if quick in base.__dict__:

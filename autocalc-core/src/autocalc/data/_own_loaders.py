@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What loaders that libraries write themselves iterate with, by PyTorch's names."""
+"""PyTorch's private classes that custom loaders of other libraries use."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ __all__: list[str] = []
 
 
 class _DatasetKind:
-    """How a loader reads its data set: at places, or one element after the other."""
+    """How a loader reads its data set: by index, or one element after the other."""
 
     Map = 0
     Iterable = 1
 
 
 class _SingleProcessDataLoaderIter:
-    """The batches of a loader, made in this process.
+    """An iterator over the batches of a loader, made in this process.
 
     Parameters
     ----------
     loader
-        Has `dataset`, `collate_fn`, `drop_last`, `_dataset_kind`, `_index_sampler`, and
-        `_auto_collation`: whether batches are made of single elements.
+        An object with the attributes `dataset`, `collate_fn`, `drop_last`,
+        `_dataset_kind` and `_index_sampler`.  It also has `_auto_collation`, which says
+        whether batches are made of single elements.
     """
 
     def __init__(self, loader: Any) -> None:

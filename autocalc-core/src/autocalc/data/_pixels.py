@@ -15,7 +15,7 @@ from autocalc.data._overrides import overrides
 from autocalc.data._transform import Transform
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
-#: What a class derived from `Normalize` may override to compute something else.
+#: The methods by which a subclass of `Normalize` can change the results.
 _PLAIN = ("apply", "write", "__call__", "batch")
 
 
@@ -118,7 +118,7 @@ class Normalize(Transform):
         pixels = fresh(images.shape, np.float32)
         scale = self._channels(self._scale / white, pixels, first)
         shift = self._channels(self._shift, pixels, first)
-        # NumPy would make products of bytes piece by piece, in 1.2 times the time.
+        # NumPy multiplies bytes in pieces, which takes 1.2 times as long.
         np.copyto(pixels, images)
         pixels *= scale
         pixels += shift

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Worker processes: each has a Python of its own, so that Python code runs at once.
+"""Worker processes, which run Python code in parallel.
 
-A worker lives no longer than the process that started it: it is asked to end, and it
-watches whether that process is still there, even in the middle of a batch.  Ctrl-C,
-which the system sends to all of them, is left to the caller.
+A worker ends when the process that started it asks it to.  It also checks regularly
+whether that process still exists, even while it makes a batch, and ends if not.
+Workers ignore Ctrl-C, which the system sends to all processes; the caller handles it.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from autocalc.data._worker import Failed, Job, Task, Worker
 from autocalc.data._worker_pool import WorkerPool
 from autocalc.errors import ArgumentError, DataError
 
-_LOOK = 1.0  # seconds between two looks whether the parent is another
-_GRACE = 1.0  # seconds that workers have for the batch they are at
+_LOOK = 1.0  # seconds between two checks of the parent process
+_GRACE = 1.0  # seconds for workers to finish their current batch
 
 
 class _Order(NamedTuple):
-    """A task, where its answer goes, and whether gradients are on."""
+    """A task, the place of its answer, and whether gradients are enabled."""
 
     task: Task
     slot: int
@@ -43,7 +43,7 @@ class _Order(NamedTuple):
 
 
 class _Failure(NamedTuple):
-    """The error of a worker, as text: the error itself may not travel."""
+    """The error of a worker as text, because not every error can be pickled."""
 
     error: str
     trace: str
@@ -53,12 +53,12 @@ class _Failure(NamedTuple):
 
 
 def _serve(job: Job, number: int, pipe: Connection, files: list[SharedFile]) -> None:
-    """Answer orders until None comes: what a worker process runs."""
+    """Run a worker process: answer orders until None comes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # fork brings the caller's handler
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # fork copies the caller's handler
     orders: queue.SimpleQueue[_Order | None] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(pipe, orders), daemon=True).start()
-    set_num_threads(1)  # workers run in parallel, and so does the training
+    set_num_threads(1)  # workers and the training run in parallel
     worker: Worker | None = None
     while (order := orders.get()) is not None:
         try:
@@ -72,22 +72,23 @@ def _serve(job: Job, number: int, pipe: Connection, files: list[SharedFile]) -> 
             )
         try:
             pipe.send(answer)
-        except OSError:  # the caller has gone
+        except OSError:  # the caller has ended
             return
 
 
 def _begin(job: Job, number: int) -> Worker:
     info = job.info(number)
     random.seed(info.seed)
-    np.random.seed(info.seed % 2**32)  # noqa: NPY002  # what samples may draw from
+    np.random.seed(info.seed % 2**32)  # noqa: NPY002  # samples may use it
     return Worker(job, info)
 
 
 def _listen(pipe: Connection, orders: queue.SimpleQueue[_Order | None]) -> None:
-    """Take orders even while a batch is made, so that the caller never waits to send.
+    """Receive orders even while a batch is made, so the caller never waits to send.
 
-    None drops the orders that wait.  Workers that were forked later hold copies of the
-    parent's ends of pipes, so the end of a pipe alone would not tell of its death.
+    None drops the waiting orders.  Workers that were forked later hold copies of the
+    parent's ends of the pipes.  A closed pipe is therefore not a reliable sign that the
+    parent has ended.
     """
     parent, home = multiprocessing.parent_process(), os.getppid()
     assert parent is not None
@@ -107,14 +108,14 @@ def _listen(pipe: Connection, orders: queue.SimpleQueue[_Order | None]) -> None:
             while not orders.empty():
                 orders.get()
         orders.put(order)
-    os._exit(1)  # the parent is gone; the batch in progress is not wanted
+    os._exit(1)  # the parent has ended; drop the current batch
 
 
 # ------------------------------------------------------------------ in the caller
 
 
 class _Process:
-    """One worker as the caller sees it."""
+    """The caller's handle of a worker process."""
 
     def __init__(self, context: Any, job: Job, number: int, slots: int) -> None:
         self.number = number
@@ -144,7 +145,7 @@ class _Process:
             raise self._death() from None
 
     def answer(self, timeout: float | None) -> Any:
-        """Return the next batch; TimeoutError if it does not come."""
+        """Return the next batch; raise TimeoutError if it does not come in time."""
         if not wait([self._pipe, self._process.sentinel], timeout):
             raise TimeoutError
         try:
@@ -181,11 +182,11 @@ class _Process:
         return DataError(message)
 
     def dismiss(self) -> None:
-        with contextlib.suppress(OSError):  # it is gone already
+        with contextlib.suppress(OSError):  # it has ended already
             self._pipe.send(None)
 
     def end(self, deadline: float) -> None:
-        """Wait until `deadline` for the end of the process, then end it."""
+        """Wait until `deadline` for the process to end, then kill it."""
         self._process.join(max(deadline - time.monotonic(), 0))
         if self._process.exitcode is None:
             self._process.terminate()
@@ -230,7 +231,7 @@ class ProcessPool(WorkerPool):
             raise self.timeout_error(worker) from None
 
     def close(self) -> None:
-        """End the processes: those still at a batch after 1 s by a signal."""
+        """End the processes; kill those that still make a batch after 1 s."""
         if os.getpid() != self._owner:  # a fork's copy of the pool
             return
         for process in self._processes:
@@ -252,7 +253,7 @@ def _unsendable(context: Any, error: Exception) -> ArgumentError:
 
 
 def context_of(given: Any) -> Any:
-    """Return the context of `multiprocessing` that `given` is or names."""
+    """Return the `multiprocessing` context, given itself or its name."""
     if not hasattr(os, "getppid") or os.name == "nt":
         raise ArgumentError(
             "DataLoader: worker processes need Linux or macOS; use worker threads "

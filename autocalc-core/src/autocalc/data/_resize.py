@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Images in another size: two products with matrices of weights."""
+"""Resize images by two multiplications with matrices of weights."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Resize(Transform):
 
     ``"nearest"`` copies the old pixel that contains the start of the new pixel.
     ``"bilinear"`` computes a weighted mean of old pixels.  The weights form a triangle
-    around the centre of the new pixel, which is one old pixel wide on each side.  If
-    `antialias` is True and the image shrinks, the triangle is wider by the factor of
-    the size.
+    around the centre of the new pixel.  The triangle extends one old pixel to each
+    side.  If `antialias` is True and the image shrinks, the triangle is wider by the
+    factor ``old size / new size``.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Resize(Transform):
         self.size = size
         self._size = image_size("Resize", size)
         self._keeps_shape = isinstance(size, int) or len(size) == 1
-        # torchvision's enumeration bears these names as values.
+        # The members of torchvision's enumeration have these names as values.
         self.interpolation = getattr(interpolation, "value", interpolation)
         self.max_size = max_size
         self.antialias = antialias
@@ -133,7 +133,7 @@ def _nearest(new: int, old: int) -> Indices:
 
 @functools.lru_cache(maxsize=32)
 def _weights(new: int, old: int, antialias: bool) -> npt.NDArray[np.float64]:
-    """Return how much each old pixel counts for each new one; rows add up to 1."""
+    """Return the weight of each old pixel for each new pixel; rows sum to 1."""
     scale = old / new
     reach = max(scale, 1.0) if antialias else 1.0
     middles = (np.arange(new) + 0.5) * scale

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Samplers: the order in which a loader asks for samples.
+"""Samplers, which define the order in which a loader reads samples.
 
-The samplers here answer `indices(epoch)` with the whole order as one array, and
-`pieces(epoch, size)` with its batches, which are drawn as they are needed: an epoch may
-have more indices than fit into memory.  A user's sampler needs `__iter__` and, for
-`len(loader)`, `__len__`.
+For the samplers here, `indices(epoch)` returns the whole order as one array, and
+`pieces(epoch, size)` iterates over its batches.  The batches are drawn when they are
+needed, because an epoch may have more indices than fit into memory.  A user's sampler
+needs `__iter__` and, for `len(loader)`, `__len__`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Sampler:
     [0, 2, 4]
     """
 
-    #: ``Sampler[int]`` says in an annotation what an element is.
+    #: Allows annotations such as ``Sampler[int]``, which name the type of an index.
     __class_getitem__: Any = classmethod(GenericAlias)
 
     def __iter__(self) -> Iterator[Any]:
@@ -111,7 +111,7 @@ class SeededSampler(Sampler):
         return cut(self._runs(epoch), size)
 
     def _runs(self, epoch: int) -> Iterator[Indices]:
-        """Return an iterator over arrays that are the order of `epoch`, joined."""
+        """Return an iterator over arrays; together they are the order of `epoch`."""
         return iter((self.indices(epoch),))
 
     def indices(self, epoch: int) -> Indices:
@@ -279,13 +279,13 @@ class WeightedRandomSampler(SeededSampler):
                 yield as_indices(places)
             return
         (drawn,) = units(len(self.weights), self.seed, epoch, len(self.weights))
-        with np.errstate(divide="ignore"):  # log(0), and a weight of 0: never chosen
+        with np.errstate(divide="ignore"):  # log(0), and weights of 0
             waits = -np.log(drawn) / self.weights
         yield as_indices(np.argsort(waits, kind="stable")[: self.num_samples])
 
 
 def cut(runs: Iterable[Indices], size: int) -> Iterator[Indices]:
-    """Cut arrays that follow each other into arrays of `size`; the last is shorter."""
+    """Cut consecutive arrays into arrays of `size`; the last one may be shorter."""
     rest = as_indices([])
     for run in runs:
         joined = np.concatenate([rest, run]) if rest.size else run
@@ -353,7 +353,7 @@ class BatchSampler(Sampler):
     def __len__(self) -> int:
         """Return the number of batches."""
         return count_batches(
-            len(self.sampler),  # type: ignore[arg-type]  # an error names what lacks it
+            len(self.sampler),  # type: ignore[arg-type]  # raises its own error
             self.batch_size,
             self.drop_last,
         )

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Batches on their way between two processes, their arrays through shared memory.
+"""Transfer batches between processes, with the arrays in shared memory.
 
-The worker writes all arrays of a batch into one mapped file without a name, and sends
-what is left of the batch (some 100 bytes) through a pipe.  The caller copies the arrays
-out, 90 µs for 1 MiB, so that the file is written again and again: its pages are there
-already, and a batch that is kept holds no file.  A file without a name cannot outlive
-the processes that have it, however they end.
+The worker writes all arrays of a batch to a mapped file without a name, and sends the
+rest of the batch (some 100 bytes) through a pipe.  The caller copies the arrays out of
+the file, which takes 90 µs for 1 MiB.  The file can then be used again: its pages exist
+already, and batches that the caller keeps do not keep a file.  A file without a name
+cannot outlive its processes, however they end.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _GROWTH = 1 << 16  # files grow in steps of 64 KiB
 
 
 class SharedFile:
-    """A file without a name that two processes map; it grows when that is needed."""
+    """A file without a name that two processes map; it grows when necessary."""
 
     def __init__(self) -> None:
-        if hasattr(os, "memfd_create"):  # Linux: memory, whatever /dev/shm may hold
+        if hasattr(os, "memfd_create"):  # Linux: not limited by the size of /dev/shm
             self._handle = os.memfd_create("autocalc-data")
         else:
             with tempfile.TemporaryFile() as file:
@@ -51,13 +51,13 @@ class SharedFile:
         return memoryview(self._map)[:size]
 
     def close(self) -> None:
-        """Give the file back.  A second call does nothing."""
+        """Close the file.  A second call does nothing."""
         if self._handle >= 0:
             os.close(self._handle)
             self._handle, self._map = -1, None
 
     def __getstate__(self) -> Any:
-        """Return what a process that is being started opens the file by."""
+        """Return the data by which a newly started process opens the file."""
         return reduction.DupFd(self._handle)
 
     def __setstate__(self, state: Any) -> None:
@@ -66,16 +66,17 @@ class SharedFile:
 
 
 class Packed(NamedTuple):
-    """A batch without its arrays, and their places in the shared file."""
+    """A batch without its arrays, and the arrays' positions in the shared file."""
 
     head: bytes
     places: Sequence[tuple[int, int]]  # (offset, bytes)
 
 
 class _Pickler(pickle.Pickler):
-    """Tells the buffers of arrays apart, and takes of tensors what they show alone.
+    """Separates the buffers of arrays, and pickles only the visible part of a tensor.
 
-    By Python's own protocol, a row of a large tensor brings all of it along.
+    By Python's own protocol, pickling one row of a large tensor pickles the whole
+    tensor.
     """
 
     def reducer_override(self, value: Any) -> Any:
@@ -96,7 +97,7 @@ def _rebuilt(array: Any, requires_grad: bool) -> Tensor:
     return from_numpy(array).requires_grad_(requires_grad)
 
 
-# Data sets that a process is started with hold tensors too.
+# Data sets that are sent to a new process can hold tensors too.
 reduction.ForkingPickler.register(Tensor, _reduced)
 
 
@@ -118,7 +119,7 @@ def pack(batch: Any, file: SharedFile) -> Packed:
 
 
 def unpack(packed: Packed, file: SharedFile) -> Any:
-    """Return the batch that `pack` took apart, its arrays copied out of `file`."""
+    """Return the batch of `pack`, with the arrays copied out of `file`."""
     end = max((start + size for start, size in packed.places), default=0)
     source = np.frombuffer(file.bytes(end), np.uint8) if end else None
     buffers = []

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Random orders that depend on a seed and an epoch, and on nothing else.
 
-The order is the rank of raw Philox words.  NumPy keeps that stream the same for ever;
-it makes no such promise for `Generator.permutation`, so a run resumed under another
-NumPy would otherwise go on in another order.  60,000 samples take 2 ms.
+The order is obtained by sorting raw Philox words.  NumPy guarantees that this stream
+never changes.  It does not guarantee this for `Generator.permutation`: there, a run
+that is resumed with another version of NumPy could continue in another order.  60,000
+samples take 2 ms.
 """
 
 from __future__ import annotations
@@ -17,14 +18,15 @@ import numpy.typing as npt
 from autocalc._tensor.generator import Generator, default_generator
 from autocalc.data._arrays import Indices
 
-#: Where a seed comes from: itself, a generator, or the process's generator.
+#: The source of a seed: the seed itself, a generator, or None for the default
+#: generator.
 Seeding: TypeAlias = Generator | int | None
 
-#: What a seed takes from a generator, whose words have 32 bits.
+#: The range of a seed that is drawn from a generator, whose words have 32 bits.
 _WORDS_OF_A_SEED = 2
 
 
-#: Numbers that are drawn at once where an epoch may be longer than memory.
+#: The amount of numbers that are drawn at once if an epoch may not fit into memory.
 _RUN = 1 << 16
 
 
@@ -38,8 +40,9 @@ def _stream(seed: int, epoch: int) -> np.random.Philox:
 
 def permutation(count: int, seed: int, epoch: int) -> Indices:
     """Return 0 ... count-1 in a random order."""
-    # Words with their positions in their low bits are sorted in a quarter of the time
-    # of `argsort`.  In 6 of a million epochs of 60,000 samples those bits matter.
+    # The low bits of each word are replaced by its position, and the words are sorted.
+    # This takes a quarter of the time of `argsort`.  The replaced bits affect the order
+    # in 6 of a million epochs of 60,000 samples.
     words = _words(count, seed, epoch)
     bits = count.bit_length()
     mask = (1 << bits) - 1
@@ -51,14 +54,14 @@ def permutation(count: int, seed: int, epoch: int) -> Indices:
 
 
 def choices(count: int, total: int, seed: int, epoch: int) -> Iterator[Indices]:
-    """Return `count` random numbers below `total`, repeats allowed, in runs."""
+    """Yield arrays with `count` random numbers below `total`, with replacement."""
     return ((run * total).astype(np.int64) for run in units(count, seed, epoch))
 
 
 def units(
     count: int, seed: int, epoch: int, size: int = _RUN
 ) -> Iterator[npt.NDArray[np.float64]]:
-    """Return `count` random numbers in [0, 1), of 53 bits, in runs of `size`."""
+    """Yield arrays of `size` with `count` random numbers in [0, 1), of 53 bits."""
     stream = _stream(seed, epoch)
     for start in range(0, count, size):
         words = stream.random_raw(min(size, count - start))
@@ -66,10 +69,10 @@ def units(
 
 
 class DrawnSeed:
-    """A seed that is drawn when it is needed first.
+    """A seed that is drawn when it is first needed.
 
-    Once its generator has been given another seed, `renew` lets it be drawn again; one
-    that was set stays.
+    After its generator gets a new seed, `renew` makes this seed be drawn again.  A seed
+    that was set explicitly does not change.
     """
 
     def __init__(self, generator: Seeding) -> None:
@@ -95,7 +98,7 @@ class DrawnSeed:
         return (self._generator or default_generator).seeds
 
     def renew(self) -> bool:
-        """Forget a seed that is old; return whether it was."""
+        """Forget the seed if it is outdated; return whether it was."""
         is_old = self._seeds is not None and self._seeds != self._count()
         if is_old:
             self._value = self._seeds = None
@@ -113,8 +116,9 @@ def draw_seed(generator: Seeding) -> int:
 def generator_of_batch(seed: int, epoch: int, batch: int) -> Generator:
     """Return the generator for what is random in one batch.
 
-    Its seed is a word of the epoch's own stream, 2^192 words after those of the order
-    for each batch, so that no batch shares numbers with another or with the order.
+    Its seed is a word of the epoch's stream.  The words of successive batches are 2^192
+    words apart, and as far from the words of the order.  No batch therefore shares
+    numbers with another batch or with the order.
     """
     key = np.array([seed, epoch], dtype=np.uint64)
     counter = np.array([0, 0, 0, batch + 1], dtype=np.uint64)

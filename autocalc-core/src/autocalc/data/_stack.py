@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Data sets side by side: a sample is one of each."""
+"""Data sets whose samples are combined."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Parts of data sets: chosen samples, and a split at random."""
+"""Parts of data sets: selected samples, and random splits."""
 
 from __future__ import annotations
 

@@ -64,7 +64,8 @@ class Characters:
             vocabulary = "".join(sorted(set(text)))
         self.vocabulary = vocabulary
         codes = _codes(vocabulary)
-        #: The number of every code point up to the vocabulary's largest, -1 of others.
+        #: The number of each code point up to the largest one in the vocabulary; -1 for
+        #: code points that are not in it.
         self._numbers = np.full(int(codes.max(initial=0)) + 1, -1)
         self._numbers[codes] = np.arange(len(vocabulary))
         self.tokens = self.encode(text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Worker threads: they share the data set, start in 0.1 ms and copy nothing."""
+"""Worker threads, which share the data set, start in 0.1 ms and copy nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autocalc.data._worker_pool import WorkerPool
 
 
 class _Answer(NamedTuple):
-    """A batch, or what was raised instead, its traceback included."""
+    """A batch, or the error that was raised instead, with its traceback."""
 
     batch: Any
     error: BaseException | None
@@ -26,15 +26,16 @@ class _Thread:
     def __init__(self, job: Job, number: int, room: threading.Semaphore) -> None:
         self._job = job
         self._number = number
-        self._room = room  # no more threads work at a time than the budget allows
+        self._room = room  # limits the threads that work at the same time
         self._worker: Worker | None = None
         self._closing = False
-        # Each task brings the caller's grad mode and kernel choice along.
+        # Each task has the grad mode and the kernel selection of the caller.
         self._tasks: SimpleQueue[tuple[contextvars.Context, Task] | None] = (
             SimpleQueue()
         )
         self.answers: SimpleQueue[_Answer] = SimpleQueue()
-        # A daemon: a pool that lasts is closed after other threads have been joined.
+        # A daemon, because a persistent pool is closed after Python joins other
+        # threads.
         self._thread = threading.Thread(
             target=self._work, name=f"autocalc-data-{number}", daemon=True
         )
@@ -92,7 +93,7 @@ class ThreadPool(WorkerPool):
         return answer.batch
 
     def close(self) -> None:
-        """Join the threads, each after the batch it is at, but none that was late."""
+        """Join the threads after their current batches, except those that timed out."""
         for thread in self._threads:
             thread.dismiss()
         for number, thread in enumerate(self._threads):

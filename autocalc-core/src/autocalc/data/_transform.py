@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Transforms, and their composition."""
+"""The base classes of transforms, and their composition."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autocalc.data._arrays import Array, as_array, scaled
 from autocalc.data._collate import default_collate
 from autocalc.errors import DTypeError
 
-#: A tensor gives a tensor, an array an array.
+#: A tensor is transformed to a tensor, and an array to an array.
 Value = TypeVar("Value", Tensor, Array)
 
 
@@ -163,7 +163,7 @@ class Compose(Transform):
 
 
 def as_transform(transform: Callable[[Any], Any] | None) -> Transform:
-    """Return a transform that does what any function of a sample does, or nothing."""
+    """Return a transform for a function of a sample; None gives one without effect."""
     if isinstance(transform, Transform):
         return transform
     return Compose([] if transform is None else [transform])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The maker of batches: in the caller's thread, a worker thread or a process."""
+"""Make batches, in the caller's thread, a worker thread or a process."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class WorkerInfo:
     dataset: Any
 
 
-#: Workers themselves draw after the batches of the epoch in which they start.
+#: The random numbers of workers follow those of the batches of their first epoch.
 _INIT = 2**32
 
 _info: ContextVar[WorkerInfo | None] = ContextVar("autocalc_worker", default=None)
@@ -81,12 +81,12 @@ def get_worker_info() -> WorkerInfo | None:
 
 
 class Task(NamedTuple):
-    """One batch that is to be made."""
+    """A batch to make."""
 
-    run: int  #: which loop over the loader asks
+    run: int  #: the number of the loop over the loader
     epoch: int
-    number: int  #: of the batch in the epoch
-    keys: Any  #: of its samples; None where the data set itself knows what comes next
+    number: int  #: the number of the batch in the epoch
+    keys: Any  #: the keys of the samples; None for an iterable data set
 
 
 class End:
@@ -100,26 +100,26 @@ class Failed:
         self._errors = [error]
 
     def taken(self) -> Exception:
-        """Hand the error over, whose traceback would keep the loop and its workers."""
+        """Return the error and forget it: its traceback keeps the workers alive."""
         return self._errors.pop()
 
 
 @dataclass(frozen=True)
 class Job:
-    """The work of every worker of a loader."""
+    """The settings that all workers of a loader share."""
 
     dataset: Any
     collate_fn: Callable[[Any], Any] | None
     batched: bool  #: whether samples are collated at all
-    batch_size: int  #: of an iterable data set; of others the keys tell
+    batch_size: int  #: for iterable data sets; otherwise the keys define it
     drop_last: bool
     seed: int
-    epoch: int  #: in which the workers start
+    epoch: int  #: the epoch in which the workers start
     num_workers: int
     worker_init_fn: Callable[[int], Any] | None
 
     def info(self, number: int) -> WorkerInfo:
-        """Return what worker `number` shall know about itself."""
+        """Return the information for worker `number`."""
         dataset = self.dataset
         if isinstance(dataset, IterableDataset):
             dataset = copy.copy(dataset)
@@ -129,7 +129,7 @@ class Job:
 
 
 class Worker:
-    """Makes one batch after the other; made in the thread or process it works in."""
+    """Makes batches one after the other; it is created in its thread or process."""
 
     def __init__(self, job: Job, info: WorkerInfo | None) -> None:
         self._job = job
@@ -152,7 +152,7 @@ class Worker:
 
     @contextmanager
     def _alone(self, epoch: int, number: int) -> Iterator[None]:
-        """Give the block this worker's identity and one batch's random numbers."""
+        """Set this worker's identity and one batch's random numbers for the block."""
         token = _info.set(self._known)
         try:
             own = partial(generator_of_batch, self._job.seed, epoch, number)
@@ -189,7 +189,7 @@ class Worker:
 
 
 def _are_positions(keys: Any) -> bool:
-    """Tell whether a batch is asked for by ints; a user's sampler may give any keys."""
+    """Return whether the keys are ints; a user's sampler may return any keys."""
     return isinstance(keys, np.ndarray) or all(
         isinstance(key, int | np.integer) for key in keys
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A pool of workers that make batches ahead of time, handed out in order."""
+"""A pool of workers that make batches in advance and return them in order."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from autocalc.errors import DataError
 
 
 class WorkerPool(ABC):
-    """Workers, each of which answers its tasks one after the other.
+    """A pool of workers; each one answers its tasks one after the other.
 
-    Tasks go to the workers in turn, and their answers are waited for in the same turn:
-    so batches come in order, whichever worker is faster.
+    The workers get tasks in turn, and the answers are read in the same turn.  The
+    batches therefore come in order, even if some workers are faster.
 
     Parameters
     ----------
     workers : int
         The number of workers.
     ahead : int
-        Tasks that a worker can have at a time.
+        The number of tasks that a worker can have at a time.
     timeout : float
-        Seconds to wait for a batch; 0 waits for ever.
+        The seconds to wait for a batch; 0 waits without limit.
     """
 
     def __init__(self, workers: int, ahead: int, timeout: float) -> None:
         self._workers = workers
         self._ahead = ahead
         self._timeout = timeout or None
-        self._waiting: deque[int] = deque()  # whose answers are still to come
+        self._waiting: deque[int] = deque()  # workers whose answers are pending
         self.busy = False
 
     @abstractmethod
@@ -45,11 +45,11 @@ class WorkerPool(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """End the workers, dropping open tasks; a second call does nothing."""
+        """End the workers and drop their open tasks; a second call does nothing."""
 
     def batches(self, tasks: Iterator[Task]) -> Generator[Any, None, None]:
         """Yield the batch of each task, in order."""
-        while self._waiting:  # of a loop that was left early
+        while self._waiting:  # answers for a loop that ended early
             self.receive(self._waiting.popleft())
         turn = deque(range(self._workers))
         self._fill(turn, tasks)
@@ -63,7 +63,7 @@ class WorkerPool(ABC):
             self._fill(turn, tasks)
 
     def _fill(self, turn: deque[int], tasks: Iterator[Task]) -> None:
-        """Give out tasks in turn until the next worker has enough of them."""
+        """Send tasks to the workers in turn until the next worker has enough tasks."""
         while turn and self._waiting.count(turn[0]) < self._ahead:
             task = next(tasks, None)
             if task is None:
