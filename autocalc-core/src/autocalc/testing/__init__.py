@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Proofs of operators and kernels: gradient checks, comparisons, conformance."""
+"""Tests of operators and kernels: gradient checks, comparisons and conformance."""
 
 from __future__ import annotations
 

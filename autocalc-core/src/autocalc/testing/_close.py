@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`assert_close`: tensors, arrays and numbers compared, with a useful message."""
+"""`assert_close` compares tensors, arrays and numbers, and explains differences."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from autocalc._tensor import Tensor
 
-#: (rtol, atol) by dtype; integers and booleans must be equal.
+#: The tolerances (rtol, atol) by dtype; integers and booleans must be equal.
 TOLERANCES = {np.dtype(np.float32): (1.3e-6, 1e-5), np.dtype(np.float64): (1e-7, 1e-7)}
 
 
@@ -63,7 +63,7 @@ def assert_close(
 
 
 def _pairs(a: Any, b: Any, where: str) -> list[tuple[str, Any, Any]]:
-    """Return the pairs to compare, each with its place."""
+    """Return the pairs to compare, each with its position in the structure."""
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         if a.keys() != b.keys():
             message = f"assert_close{where}: keys {set(a)} and {set(b)} differ."
@@ -82,7 +82,7 @@ def _is_sequence(x: Any) -> bool:
 
 
 def _array(x: Any) -> tuple[Any, bool]:
-    """Return `x` as an array, and whether it has a dtype of its own."""
+    """Return `x` as an array, and whether `x` itself has a dtype."""
     if isinstance(x, Tensor):
         return x._array, True
     return np.asarray(x), hasattr(x, "dtype")
@@ -95,7 +95,7 @@ def _difference(
     equal_nan: bool,
     check_dtype: bool,
 ) -> str:
-    """Return the difference in words, or an empty string."""
+    """Return a description of the difference, or "" if there is none."""
     a, typed_a = _array(actual)
     b, typed_b = _array(expected)
     if a.shape != b.shape:

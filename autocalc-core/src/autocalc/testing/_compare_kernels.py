@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`compare_kernels`: every installed kernel set against the reference, in ULP."""
+"""`compare_kernels` measures the errors of installed kernel sets in ULP."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from autocalc._kernels.spec import DType, KernelSpec, Sample
     from autocalc.testing.conformance._subject import Subject
 
-#: Samples of each kernel and dtype by default.
+#: The default number of samples for each kernel and dtype.
 SAMPLES = 12
 
 
@@ -130,7 +130,7 @@ def _subjects(sets: Sequence[str] | None) -> list[Subject]:
 
 
 def _choice(samples: Any) -> Callable[[KernelSpec, DType], list[Sample]]:
-    """Return a function that chooses among the samples of a kernel."""
+    """Return a function that selects samples of a kernel."""
     if samples is None:
         return lambda spec, dtype: list(_small(spec, dtype))
     if isinstance(samples, int) and not isinstance(samples, bool) and samples > 0:
@@ -155,7 +155,7 @@ def _small(spec: KernelSpec, dtype: DType) -> Iterator[Sample]:
 
 
 def _some(samples: list[Sample], count: int) -> list[Sample]:
-    """Return so many samples from all over a list, the first and last among them."""
+    """Return `count` samples spread over a list, including the first and the last."""
     last = len(samples) - 1
     if last < count:
         return samples
@@ -173,7 +173,7 @@ def _expect_labels(samples: Any, found: set[str]) -> None:
 
 
 def _places(layouts: Any) -> Callable[[int], Iterable[tuple[str, ...]]]:
-    """Return a function that gives the layouts for the sample with a number."""
+    """Return a function that returns the layouts for a sample's number."""
     from autocalc.testing.conformance._checks import PLACES
     from autocalc.testing.conformance._memory import LAYOUTS
 
@@ -199,7 +199,7 @@ def _compared(
     sample: Sample,
     layouts: Iterable[tuple[str, ...]],
 ) -> Iterator[Compared]:
-    """Yield how far each set is off in one call, for each layout of its operands."""
+    """Yield the errors of each set in one call, for each layout of its operands."""
     from autocalc.testing.conformance._oracle import expected
     from autocalc.testing.conformance._subject import limits_of, shapes_of
 
@@ -226,7 +226,7 @@ def _measured(
     right: tuple[Any, ...],
     limits: Any,
 ) -> tuple[float, float, str] | None:
-    """Return ULP, share of the budget and what is wrong; None if it is refused."""
+    """Return ULP, the share of the budget and the problem; None if the set refuses."""
     from autocalc.testing.conformance import Refused
 
     try:
@@ -252,7 +252,7 @@ def _measured(
 def _worst_ulp(
     spec: KernelSpec, outs: tuple[Any, ...], right: tuple[Any, ...]
 ) -> float:
-    """Return the largest error of all outputs; infinite where NaN is, or is missed."""
+    """Return the largest error of all outputs; infinite if only one side is NaN."""
     from autocalc.testing.conformance._compare import compare
     from autocalc.testing.conformance._subject import pairs
 

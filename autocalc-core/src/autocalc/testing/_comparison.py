@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The result of `compare_kernels`: a table, the failures, and a script of the worst."""
+"""The result of `compare_kernels`: a table, failures, and a script of worst calls."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ def _cell(row: Compared | None) -> str:
 
 
 def _aligned(lines: list[tuple[str, ...]]) -> str:
-    """Return cells in columns, the numbers at the right."""
+    """Return the cells in aligned columns, with numbers aligned to the right."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     texts = []
     for line in lines:

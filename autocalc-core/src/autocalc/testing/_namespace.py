@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""`k` over a plain dict of kernels: what a decomposition runs on, without a dispatcher.
+"""The namespace `k` of decompositions over a dict of kernels, without a dispatcher.
 
-It lets a test say exactly which implementations a decomposition may use, and count
-what it called.
+With it, a test can define which implementations a decomposition may use, and count the
+calls.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from autocalc._kernels.table import TABLE
 
 
 class Namespace:
-    """Kernels and view helpers by name, over `kernels`; `calls` counts by kernel.
+    """Kernels by name from `kernels`, and view helpers; `calls` counts each kernel.
 
-    A composite that is not among them is taken apart in its turn.
+    A composite that is not in `kernels` runs as its decomposition.
     """
 
     def __init__(self, kernels: Mapping[str, Function]) -> None:
@@ -116,7 +116,7 @@ class Namespace:
         return total
 
     def sum_to(self, a: Array, shape: Shape) -> Array:
-        """Sum what broadcasting to the shape of `a` had repeated."""
+        """Sum over the elements that a broadcast from `shape` repeated."""
         extra = len(a.shape) - len(shape)
         axes = tuple(
             d
@@ -127,7 +127,7 @@ class Namespace:
 
 
 def decomposed(spec: KernelSpec, k: Namespace) -> Function:
-    """Turn a composite's decomposition over `k` into a kernel."""
+    """Return a kernel that runs a composite's decomposition over `k`."""
     run, n = call_of(spec), len(spec.outputs)
     assert spec.decomposition is not None  # a composite
 
@@ -141,7 +141,7 @@ def decomposed(spec: KernelSpec, k: Namespace) -> Function:
 
 
 def meta_of(operand: Any) -> Any:
-    """Return shape and dtype of an operand; lists and None as they are."""
+    """Return the shape and dtype of an operand; convert lists and keep None."""
     if operand is None:
         return None
     if isinstance(operand, (list, tuple)):

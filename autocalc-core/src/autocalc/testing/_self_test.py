@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""The self-test of a kernel set: the program of the process that `_trial` starts.
+"""The self-test of a kernel set, which runs in the process that `_trial` starts.
 
 ``python -m autocalc.testing._self_test FILE NAME PACKAGE import`` imports the module of
-a plugin and runs its hook.  With ``set`` it loads the set and runs a few small
-samples of each kernel, by Python and by its C form, contiguous and strided, between
-guard bytes.  A step of training follows.  It writes to FILE what it is about
-to do, what it found, and the files of code that the set brought with it.
+a plugin and runs its hook.  With ``set`` it loads the set and runs a few small samples
+of each kernel, by their Python form and their C form, on contiguous and strided
+operands between guard bytes.  Then it runs a step of training.  It writes to FILE each
+step before it begins, the results, and the library files that the set loaded.
 
-What endangers the process that uses the set is a fault of the whole set: a write
-outside of the operands, a changed floating-point state.  A kernel that raises an error
-or is far off its budget is left out alone.
+A fault that endangers the process is a fault of the whole set: a write outside of the
+operands, or a changed floating-point state.  If a kernel only raises an error or is far
+outside of its error budget, only this kernel is excluded.
 """
 
 from __future__ import annotations
@@ -43,22 +43,22 @@ from autocalc.testing.conformance._guarded import no_core_dump
 from autocalc.testing.conformance._native import NativeKernel
 from autocalc.testing.conformance._subject import Prepared, Refused, Subject
 
-#: Seconds after which no further sample begins; the process has some ten.
+#: The seconds after which no further sample starts; the process may take about ten.
 SECONDS = 3.0
-#: Samples of each kernel and dtype, each in two layouts.
+#: The number of samples of each kernel and dtype; each runs in two layouts.
 SAMPLES = 6
-#: Numbers that are made for an array.
+#: The most random numbers that are made for an array.
 FEW = 4001
-#: By how many budgets a result is off that is wrong and not just imprecise.
+#: The error, in budgets, from which a result is wrong and not only imprecise.
 GROSS = 8.0
 
 
 class Fault(Exception):
-    """The fault of the whole set."""
+    """A fault of the whole set."""
 
 
 class Notes:
-    """The file in which the other process reads; each note is there at once."""
+    """The file that the other process reads; each note is written immediately."""
 
     def __init__(self, path: str) -> None:
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND)
@@ -69,7 +69,7 @@ class Notes:
 
 
 class SampleCall(NamedTuple):
-    """A sample call that is to be made."""
+    """A sample call to make."""
 
     subject: Subject
     spec: KernelSpec
@@ -79,30 +79,30 @@ class SampleCall(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Say which call it is."""
+        """The description of the call."""
         way = "" if self.layouts == ("contiguous",) else f", {'/'.join(self.layouts)}"
         if isinstance(self.subject.kernels[self.spec.name].function, NativeKernel):
             way += ", by its C form"
         return f"{self.spec.name} ({self.dtype}) on {self.sample.label!r}{way}"
 
 
-# ---- which calls ---------------------------------------------------------------------
+# ---- the calls -----------------------------------------------------------------------
 
 
 class QuickMake(Make):
-    """Makes large arrays of few numbers: samples of such size are not run."""
+    """Makes large arrays from few numbers, because samples of that size do not run."""
 
     def normal(self, *shape: int, scale: float = 1.0) -> Any:
-        """Return normal numbers, which come again and again in a large array."""
+        """Return normal numbers; in a large array they repeat."""
         if math.prod(shape) <= FEW:
             return super().normal(*shape, scale=scale)
         return np.resize(super().normal(FEW, scale=scale), shape)
 
 
 def calls_of(subject: Subject) -> Iterator[SampleCall]:
-    """Yield calls of all kernels in turn, so that each has had one when time ends.
+    """Yield calls of all kernels in turn, so each kernel has run when time ends.
 
-    There are more than are wanted, for a set may refuse some.
+    The function yields more calls than necessary, because a set may refuse some.
     """
     by_c = {
         name: KernelImpl(NativeKernel(TABLE[name], impl.native), supports=impl.supports)
@@ -129,7 +129,7 @@ def _of_kernel(subject: Subject, spec: KernelSpec) -> Iterator[SampleCall]:
 
 
 def small_samples(spec: KernelSpec, dtype: DType) -> list[Sample]:
-    """Return the small samples, those first that are far apart in the list."""
+    """Return the small samples, beginning with some that are far apart in the list."""
     small = [s for s in spec.samples(QuickMake(dtype)) if not is_large(s)][::-1]
     step = max(1, len(small) // SAMPLES)
     return [sample for start in range(step) for sample in small[start::step]]
@@ -139,7 +139,7 @@ def small_samples(spec: KernelSpec, dtype: DType) -> list[Sample]:
 
 
 def run(subject: Subject, notes: Notes) -> dict[str, Any]:
-    """Run calls while there is time; return how many, of what, and what was wrong."""
+    """Run calls until the time is over; return the counts and the problems."""
     until = time.monotonic() + SECONDS
     wrong: dict[str, str] = {}
     ran: Counter[tuple[Subject, str, DType]] = Counter()
@@ -162,7 +162,7 @@ def run(subject: Subject, notes: Notes) -> dict[str, Any]:
 
 
 def _problem(call: SampleCall) -> str:
-    """Make one call; return what is wrong with its result, "" if nothing."""
+    """Make one call; return the problem of its result, "" if there is none."""
     subject, spec, sample = call.subject, call.spec, call.sample
     try:
         prepared = subject.prepare(spec, sample, call.dtype, layouts=call.layouts)
@@ -190,7 +190,7 @@ def _problem(call: SampleCall) -> str:
 
 
 def _error_of(function: Any, prepared: Prepared) -> str:
-    """Call a kernel; return the error that it raised, "" if none."""
+    """Call a kernel; return the error that it raised, "" if there is none."""
     try:
         with np.errstate(all="ignore"):
             function(*prepared.outs, *prepared.inputs, *prepared.attributes)
@@ -200,7 +200,7 @@ def _error_of(function: Any, prepared: Prepared) -> str:
 
 
 def train(name: str) -> None:
-    """Make a step of training on the set: its allocator and its keys take part."""
+    """Run a training step on the set, which also uses its allocator and keys."""
     needed = registry().sets[name].precision
     with matmul_precision(needed), kernels.use(name, only=True):
         model = nn.Sequential(nn.Linear(9, 5), nn.ReLU(), nn.Linear(5, 3))
@@ -220,7 +220,7 @@ def train(name: str) -> None:
 
 
 def test(name: str, notes: Notes) -> dict[str, Any]:
-    """Load and test a set; return the last facts about it."""
+    """Load and test a set; return the final facts."""
     notes.write(running="while its package was imported")
     before = _mapped()
     found = registry()
@@ -245,14 +245,14 @@ def test(name: str, notes: Notes) -> dict[str, Any]:
 
 
 def test_import(name: str, package: str, notes: Notes) -> dict[str, Any]:
-    """Import the module of a plugin and run its hook; return the last facts."""
+    """Import the module of a plugin and run its hook; return the final facts."""
     before = _mapped()
     notes.write(running="while its module was imported")
     try:
         module = plugin_at(name, package).load()
         notes.write(running="while its hook ran")
         list(sets_of(name, module))
-    except (Exception, SystemExit) as error:  # no danger: it is raised there again
+    except (Exception, SystemExit) as error:  # harmless: it is raised there again
         return {"unloadable": f"{type(error).__name__}: {error}"}
     except BaseException as error:
         raise Fault(f"raised {type(error).__name__} while it was imported") from None
@@ -266,7 +266,7 @@ def test_import(name: str, package: str, notes: Notes) -> dict[str, Any]:
 
 
 def _mapped() -> set[str]:
-    """Return the libraries in this process, where the system tells."""
+    """Return the libraries in this process, if the system lists them."""
     found = {getattr(m, "__file__", None) or "" for m in list(sys.modules.values())}
     with suppress(OSError):
         for line in Path("/proc/self/maps").read_text().splitlines():
@@ -276,7 +276,7 @@ def _mapped() -> set[str]:
 
 
 def _new_files(before: set[str]) -> list[str]:
-    """Return the libraries that came since, but the system's and AutoCalc's."""
+    """Return newly loaded libraries, except those of the system and of AutoCalc."""
     own = str(Path(__file__).parents[1])
     return sorted(
         p for p in _mapped() - before if not p.startswith((own, "/usr/lib", "/lib"))
@@ -284,7 +284,7 @@ def _new_files(before: set[str]) -> list[str]:
 
 
 def main(path: str, name: str, package: str, task: str) -> None:
-    """Test a set or an import, and write what is found to the file at `path`."""
+    """Test a set or an import, and write the results to the file at `path`."""
     notes = Notes(path)
     look_at(package)
     no_core_dump()

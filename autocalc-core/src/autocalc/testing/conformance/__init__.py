@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""The conformance kit: proves that a kernel set computes what the kernel table says.
+"""The conformance kit, which tests a kernel set against the kernel table.
 
-For a kernel package's author it is one command::
+The author of a kernel package runs one command::
 
     pytest --pyargs autocalc.testing.conformance --kernels NAME
 
-NAME is a kernel set, or a family (then its best set on this CPU).  Every kernel that
-the set offers runs over the samples of its spec.  They have empty and single
-dimensions, lengths around every vector width, unaligned and non-contiguous operands.
-They have NaN, infinities, subnormals, signed zeros, and each pattern of absent
-operands.  Results are held to the spec's error budget against the reference in the next
-wider precision.  The run ends with the worst error of each kernel, in units in the last
-place.  Another process watches, and names kernel and sample where one crashes or runs
-longer than ``--sample-seconds``.
+NAME is a kernel set, or a family; for a family, its best set on this CPU is tested.
+Every kernel of the set runs over the samples of its spec.  The samples have empty
+dimensions and dimensions of 1, lengths around every vector width, and unaligned and
+non-contiguous operands.  They also have NaN, infinities, subnormals, signed zeros, and
+each pattern of absent operands.  The expected result is computed by the reference in
+the next wider precision, and the error must be within the spec's error budget.  At the
+end, the run prints the worst error of each kernel in units in the last place.  A second
+process watches the run.  If a kernel crashes or runs longer than ``--sample-seconds``,
+it names the kernel and the sample.
 
 Attributes
 ----------
 CHECKS
-    Name -> ``check(subject, spec, dtype)``; raises `AssertionError` where the set fails
-    and `Inapplicable` where the check has nothing to look at.
+    The name of a check -> ``check(subject, spec, dtype)``.  A check raises
+    `AssertionError` if the set fails, and `Inapplicable` if it does not apply.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checks of where a kernel reads and writes: between forbidden pages, and far apart."""
+"""Checks of the addresses that a kernel reads and writes."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from autocalc.testing.conformance._checks import Case, Judged, cases, is_large
 from autocalc.testing.conformance._pages import has_guard_pages
 from autocalc.testing.conformance._subject import Inapplicable, Subject
 
-#: Calls with operands that reach over gigabytes, and the most rows of one: each row
-#: costs a page.
+#: The number of calls with operands that span gigabytes, and the most rows of such an
+#: operand, because each row takes a page of memory.
 FAR_CALLS, FAR_ROWS = 8, 100
 
 
 def check_bounds(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
-    """Nothing is touched before an operand or after it: a forbidden page is there."""
+    """The kernel does not access the forbidden pages next to an operand."""
     if not has_guard_pages():
         raise Inapplicable("memory pages cannot be protected on this system")
     judged = Judged(subject, spec, dtype)
@@ -27,7 +27,7 @@ def check_bounds(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
 
 
 def check_offsets(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
-    """Elements that are gigabytes apart are found: offsets have 64 bits."""
+    """The kernel finds elements that are gigabytes apart: its offsets have 64 bits."""
     judged = Judged(subject, spec, dtype)
     able = [case for case in cases(spec, dtype) if _can_be_far(case)]
     step = max(1, len(able) // FAR_CALLS)
@@ -40,7 +40,7 @@ def check_offsets(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
 
 
 def _can_be_far(case: Case) -> bool:
-    """Return whether a call has an operand of some rows, and none of many."""
+    """Return whether a call has an operand with several rows, and none with many."""
     arrays = [
         a
         for x in case.sample.inputs

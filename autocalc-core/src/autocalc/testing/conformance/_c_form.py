@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The checks of a kernel's C form: programs call it without Python and its lock."""
+"""Checks of a kernel's C form, which programs call without Python and its lock."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from autocalc.testing.conformance._lengths import check_lengths
 from autocalc.testing.conformance._native import NativeKernel
 from autocalc.testing.conformance._subject import Inapplicable, Subject
 
-#: What holds of the C form as of the Python form.
+#: The checks that apply to the C form as well as to the Python form.
 LIMITS = (check_lengths, check_bounds, check_offsets, check_state, check_threads)
 
 
 def by_c(subject: Subject, spec: KernelSpec) -> Subject:
-    """Return the kernel by its C form, as a subject of its own."""
+    """Return a subject that calls the kernel by its C form."""
     impl = subject.kernels[spec.name]
     try:
         function = NativeKernel(spec, impl.native)
@@ -37,7 +37,7 @@ def by_c(subject: Subject, spec: KernelSpec) -> Subject:
 
 
 def check_native(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
-    """The C form gives the same values, and finds the same bad indices."""
+    """The C form returns the same values and detects the same bad indices."""
     given = by_c(subject, spec)
     judged = Judged(given, spec, dtype)
     try:
@@ -52,10 +52,10 @@ def check_native(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
 
 
 def check_native_limits(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
-    """The C form keeps within its operands, keeps nothing, and serves two threads.
+    """The C form stays within its operands, keeps no state, and serves two threads.
 
-    The Python form of a short call holds the interpreter's lock, so that threads do not
-    meet there; this one does not.
+    A short call of the Python form holds the interpreter's lock, so two threads never
+    run it at the same time.  Calls of the C form can overlap.
     """
     given = by_c(subject, spec)
     done = 0

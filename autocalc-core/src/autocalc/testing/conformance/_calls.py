@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checks of one call after another, and of calls at the same time."""
+"""Checks of successive calls, and of calls at the same time."""
 
 from __future__ import annotations
 
@@ -19,22 +19,23 @@ from autocalc.testing.conformance._determinism import THREADS, bits
 from autocalc.testing.conformance._halves import samples_of
 from autocalc.testing.conformance._subject import Prepared, Refused, Subject
 
-#: Calls that are made again with other values.
+#: The number of calls that are repeated with other values.
 AGAIN = 5
-#: For how long threads call at the same time.
+#: The seconds for which two threads call at the same time.
 SECONDS = 0.05
-#: How long they may go on until each has worked for half of that: on a machine with
-#: other work, a thread may get less than a call's time within `SECONDS`.
+#: The most seconds until each thread has worked for half of `SECONDS`.  On a busy
+#: machine, a thread may get less processor time within `SECONDS` than one call takes.
 MOST_SECONDS = 1.0
-#: Seconds between two switches of Python's threads, so that kernels in Python meet.
+#: The seconds between switches of Python's threads; short, so that kernels in Python
+#: overlap.
 SWITCH = 1e-5
 
 
-# ---- one after another ---------------------------------------------------------------
+# ---- successive calls ----------------------------------------------------------------
 
 
 def check_state(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
-    """The same arrays with other values in them give other results: nothing is kept."""
+    """Results follow new values in the same arrays: the kernel keeps no state."""
     judged = Judged(subject, spec, dtype)
     for case, other in _pairs(spec, dtype):
         try:
@@ -52,7 +53,7 @@ def check_state(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
 
 
 def _pairs(spec: KernelSpec, dtype: DType) -> Iterator[tuple[Case, Case]]:
-    """Yield calls, each with one that has other values in arrays of the same shapes."""
+    """Yield pairs of calls with different values in arrays of the same shapes."""
     able = [case for case in cases(spec, dtype) if not is_large(case.sample)]
     step = max(1, len(able) // AGAIN)
     for case in able[::-step][:AGAIN]:
@@ -60,7 +61,7 @@ def _pairs(spec: KernelSpec, dtype: DType) -> Iterator[tuple[Case, Case]]:
         if other is case.sample:
             continue
         found = case_of(spec, other, dtype)
-        if _sizes(found) == _sizes(case):  # some results are as long as values say
+        if _sizes(found) == _sizes(case):  # some results' sizes depend on values
             yield case, found
 
 
@@ -71,7 +72,7 @@ def _others(spec: KernelSpec, dtype: DType) -> dict[str, Sample]:
 
 
 def _alike(a: Sample, b: Sample) -> bool:
-    """Return whether two calls differ in values alone."""
+    """Return whether two calls differ only in the values of their arrays."""
     shapes = [[x.shape for x in _arrays(s)] for s in (a, b)]
     same = shapes[0] == shapes[1] and repr(a.attributes) == repr(b.attributes)
     return same and a.want == b.want and any(x.size for x in _arrays(a))
@@ -92,7 +93,7 @@ def _listed(x: Any) -> list[Any]:
 
 
 def refill(prepared: Prepared, sample: Sample) -> None:
-    """Put the values of a sample into the arrays of a call; NaN into its outputs."""
+    """Write the values of a sample to the arrays of a call, and NaN to its outputs."""
     writes = len(prepared.spec.writes)
     for out in prepared.outs[writes:]:
         for a in _listed(out):
@@ -110,7 +111,7 @@ def refill(prepared: Prepared, sample: Sample) -> None:
 
 
 def check_threads(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
-    """Calls of two Python threads do not meet, and any number of own threads works."""
+    """Calls of two Python threads do not interfere; any number of own threads works."""
     judged = Judged(subject, spec, dtype)
     large = [case for case in cases(spec, dtype) if is_large(case.sample)]
     for case in large[:1] or cases(spec, dtype)[-1:]:
@@ -126,7 +127,7 @@ def check_threads(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
 
 
 def _by_any_number(judged: Judged, large: list[Case]) -> None:
-    """Judge a large call by each number of threads, where no promise holds the bits."""
+    """Judge a large call with several numbers of threads."""
     with judged.subject.threads() as set_num_threads:
         for count in THREADS if large else ():
             set_num_threads(count)
@@ -137,7 +138,7 @@ def _by_any_number(judged: Judged, large: list[Case]) -> None:
 
 
 class _Caller(NamedTuple):
-    """What one of the threads calls, and the bits that it should get."""
+    """The call that one of the threads makes, and the bits that it should get."""
 
     prepared: Prepared
     sample: Sample
@@ -145,7 +146,7 @@ class _Caller(NamedTuple):
 
 
 def _at_once(judged: Judged, case: Case) -> None:
-    """Let two threads call at the same time, each with values of its own."""
+    """Make two threads call at the same time, each with its own values."""
     samples = [case.sample, _other(judged.spec, judged.dtype, case.sample)]
     callers = [_caller(judged, sample) for sample in samples]
     errors: list[BaseException] = []
@@ -170,13 +171,13 @@ def _at_once(judged: Judged, case: Case) -> None:
 
 
 def _for_a_while(count: int) -> Callable[[int], bool]:
-    """Return what says to each of so many threads, by its number, to go on."""
+    """Return a function that says whether the thread with a number should continue."""
     began, worked = time.monotonic(), [0.0] * count
 
     def goes_on(number: int) -> bool:
         worked[number] = time.thread_time()
         passed = time.monotonic() - began
-        least = min(worked)  # a thread that ends first leaves the other alone
+        least = min(worked)  # both threads must have worked
         return passed < SECONDS or (least < SECONDS / 2 and passed < MOST_SECONDS)
 
     return goes_on
@@ -190,7 +191,7 @@ def _caller(judged: Judged, sample: Sample) -> _Caller:
 
 
 def _call_once_more(judged: Judged, caller: _Caller) -> None:
-    """Make the call again; where other bits come, hold them to the budget."""
+    """Repeat the call; if the bits differ, check the result against the budget."""
     refill(caller.prepared, caller.sample)
     details = ", called by two threads at the same time"
     with judged.named(caller.sample, details):
@@ -201,14 +202,14 @@ def _call_once_more(judged: Judged, caller: _Caller) -> None:
 
 
 def _other(spec: KernelSpec, dtype: DType, sample: Sample) -> Sample:
-    """Return a call of the same shapes with other values, else the same."""
+    """Return a sample with other values and the same shapes, or the sample itself."""
     other = _others(spec, dtype).get(sample.label)
     return sample if other is None or not _alike(sample, other) else other
 
 
 @contextmanager
 def _switching() -> Iterator[None]:
-    """Let Python's threads take turns often."""
+    """Make Python switch often between threads."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(SWITCH)
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""All checks by name, and where each has anything to look at."""
+"""All checks by name, and the kernels and sets to which each applies."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ def applies(name: str, subject: Subject, spec: KernelSpec) -> bool:
         "dispatch": registry().sets.get(subject.name) is subject.kernel_set,
         "native": has_native,
         "native-limits": has_native,
-        "environment": on_cpu,  # what the host does with floats is not the device's
+        "environment": on_cpu,  # the floating-point state is the host's
         "bounds": on_cpu,  # operands are copied to a device
         "offsets": on_cpu,
         "threads": on_cpu,
-        "fork": on_cpu,  # no library of a GPU survives it
-        "leaks": on_cpu,  # which counts what Python allocates
+        "fork": on_cpu,  # GPU libraries do not survive a fork
+        "leaks": on_cpu,  # it counts Python's allocations
     }.get(name, True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The checks: each looks at one promise of a kernel, over the samples of its spec."""
+"""The checks; each tests one promise of a kernel over the samples of its spec."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from autocalc.testing.conformance._watch import running
 
 Check = Callable[[Subject, KernelSpec, DType], None]
 
-#: Kernel -> its input of indices, and the size that they select from.
+#: The name of a kernel -> its input of indices, and the size that they select from.
 INDICES: dict[str, tuple[str, Callable[[Sample], int]]] = {
     "gather": ("index", lambda s: int(s.inputs[0].shape[s.attributes[0]])),
     "scatter_add": ("index", lambda s: int(s.inputs[0].shape[s.attributes[0]])),
@@ -51,14 +51,15 @@ INDICES: dict[str, tuple[str, Callable[[Sample], int]]] = {
     "cross_entropy": ("target", lambda s: int(s.inputs[0].shape[1])),
 }
 
-#: Kernels of matrices [..., m, n]: repeated rows would make them singular, and their
-#: factors are then not unique.
+#: Kernels of matrices [..., m, n].  Repeated rows would make the matrices singular, and
+#: then their factors are not unique.
 OF_MATRICES = frozenset(
     {"inv", "solve", "det", "slogdet", "cofactor", "cholesky", "qr", "svd", "eigh"}
     | {"pinv", "cofactor_derivative"}
 )
 
-#: The layouts of operands, by turns: the first for output and first input.
+#: The layouts of operands, in rotation; the first one is for the output and the first
+#: input.
 PLACES = (
     ("offset",),
     ("transposed",),
@@ -69,7 +70,7 @@ PLACES = (
 
 
 class Case(NamedTuple):
-    """A call, what it should answer, and the errors that are allowed."""
+    """A call, its expected results, and the errors that are allowed."""
 
     sample: Sample
     expected: tuple[Any, ...]
@@ -85,25 +86,25 @@ def case_of(
     accumulate: int = 0,
     prior: tuple[Any, ...] = (),
 ) -> Case:
-    """Work out what a call should answer."""
+    """Compute the expected results of a call."""
     expected = expected_of(spec, sample, dtype, accumulate, prior)
     limits = limits_of(spec, sample, dtype, expected)
     return Case(sample, expected, limits, accumulate, prior)
 
 
-# What should be answered costs more than the kernels themselves.  It is kept until
-# another kernel's turn: the checks of one kernel share it, and so do the sets.
+# Computing the expected results takes longer than the kernels themselves.  The results
+# are cached until the next kernel, because all checks and all sets use them.
 
 
 @functools.lru_cache(maxsize=1)
 def cases(spec: KernelSpec, dtype: DType) -> tuple[Case, ...]:
-    """Return the spec's samples for a dtype, each with what it should answer."""
+    """Return the spec's samples for a dtype, each with its expected results."""
     return tuple(case_of(spec, sample, dtype) for sample in samples_of(spec, dtype))
 
 
 @functools.lru_cache(maxsize=1)
 def repeated_cases(spec: KernelSpec, dtype: DType) -> tuple[Case, ...]:
-    """Return every third of the small `cases`, inputs repeating along an axis."""
+    """Return every third small case, with inputs that repeat along an axis."""
     return tuple(
         case_of(spec, repeated, dtype)
         for case in cases(spec, dtype)[::3]
@@ -114,7 +115,7 @@ def repeated_cases(spec: KernelSpec, dtype: DType) -> tuple[Case, ...]:
 
 @functools.lru_cache(maxsize=1)
 def accumulated_cases(spec: KernelSpec, dtype: DType) -> tuple[Case, ...]:
-    """Return the small `cases`, added into every combination of outputs."""
+    """Return the small cases, with each combination of outputs accumulated."""
     able = [i for i, o in enumerate(spec.outputs) if o.name in spec.accumulates]
     make = Make(computed_in(dtype), seed=1)
     found = []
@@ -136,17 +137,17 @@ def accumulated_cases(spec: KernelSpec, dtype: DType) -> tuple[Case, ...]:
 
 
 def samples(spec: KernelSpec, dtype: DType) -> list[Sample]:
-    """Return the spec's samples for a dtype, the same ones each time."""
+    """Return the spec's samples for a dtype; they are the same in each call."""
     return [case.sample for case in cases(spec, dtype)]
 
 
 def is_large(sample: Sample) -> bool:
-    """Return whether a sample is meant for several threads."""
+    """Return whether a sample is large enough for several threads."""
     return sample.label.startswith("large")
 
 
 def flushed(spec: KernelSpec, case: Case, dtype: DType) -> Case:
-    """Return a case whose inputs have 0 for numbers without a full significand."""
+    """Return the case with 0 instead of subnormal numbers in the inputs."""
     tiny = smallest_normal(dtype)
 
     def without(x: Any) -> Any:
@@ -165,7 +166,7 @@ def flushed(spec: KernelSpec, case: Case, dtype: DType) -> Case:
 
 
 class Judged:
-    """Runs calls, judges them, names the sample in a failure, and counts."""
+    """Runs and counts calls, judges results, and names the sample in a failure."""
 
     def __init__(self, subject: Subject, spec: KernelSpec, dtype: DType) -> None:
         self.subject, self.spec, self.dtype = subject, spec, dtype
@@ -196,7 +197,7 @@ class Judged:
         self.calls += 1
 
     def judge(self, case: Case, outs: tuple[Any, ...]) -> None:
-        """Raise if outputs are not what a call should answer."""
+        """Raise if the outputs differ too much from the expected results."""
         self.subject.judge(
             *(self.spec, case.sample, self.dtype, outs, case.expected, case.prior),
             limits=case.limits,
@@ -204,7 +205,7 @@ class Judged:
 
     @contextmanager
     def named(self, sample: Sample, details: str = "") -> Iterator[None]:
-        """Name kernel, sample, set and shapes in the failures of the block."""
+        """Add the kernel, sample, set and shapes to failures in the block."""
         try:
             yield
         except (AssertionError, KernelDataError) as error:
@@ -215,14 +216,14 @@ class Judged:
             ) from None
 
     def finish(self, nothing: str) -> None:
-        """Raise `Inapplicable` if not one call was made."""
+        """Raise `Inapplicable` if no call was made."""
         if not self.calls:
             reason = nothing if self.refusal is None else f"refused: {self.refusal}"
             raise Inapplicable(reason)
 
 
 def check_values(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
-    """Every sample, contiguous and aligned, is within the budget."""
+    """Each sample with contiguous, aligned operands is within the budget."""
     judged = Judged(subject, spec, dtype)
     for case in cases(spec, dtype):
         judged(case)
@@ -230,7 +231,7 @@ def check_values(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
 
 
 def check_layouts(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
-    """Unaligned, strided, transposed and repeated operands give the same values."""
+    """Unaligned, strided, transposed and repeated operands have the same results."""
     judged = Judged(subject, spec, dtype)
     for i, case in enumerate(cases(spec, dtype)):
         if not is_large(case.sample):
@@ -244,7 +245,7 @@ def check_layouts(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
 
 
 def _repeated(spec: KernelSpec, sample: Sample) -> Iterator[Sample]:
-    """Yield the sample with one input or all inputs repeated along an axis."""
+    """Yield the sample with one input, or all inputs, repeated along an axis."""
     n = len(spec.writes)
     inner = 2 if spec.name in OF_MATRICES else 0
     for axis in (0,) if inner else (0, -1):
@@ -263,7 +264,7 @@ def _repeated(spec: KernelSpec, sample: Sample) -> Iterator[Sample]:
 
 
 def check_absent_outputs(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
-    """Unwanted outputs can be left out, in every pattern."""
+    """Each combination of optional outputs can be left out."""
     optional = [i for i, output in enumerate(spec.outputs) if output.optional]
     judged = Judged(subject, spec, dtype)
     for case in cases(spec, dtype):
@@ -279,7 +280,7 @@ def check_absent_outputs(subject: Subject, spec: KernelSpec, dtype: DType) -> No
 
 
 def check_accumulation(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
-    """Outputs can be added into, in every combination."""
+    """Results can be added to each combination of outputs."""
     judged = Judged(subject, spec, dtype)
     for case in accumulated_cases(spec, dtype):
         judged(case)
@@ -291,7 +292,7 @@ def _is_wanted(spec: KernelSpec, sample: Sample, i: int) -> bool:
 
 
 def check_aliasing(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
-    """An output may be written over each input that the spec allows."""
+    """An output may share the memory of each input for which the spec allows it."""
     judged = Judged(subject, spec, dtype)
     names = [operand.name for operand in spec.inputs]
     for case in cases(spec, dtype):
@@ -304,7 +305,7 @@ def check_aliasing(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
 
 
 def check_bad_indices(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
-    """An index out of range raises `KernelDataError` naming operand and value."""
+    """An index out of range raises `KernelDataError` with the operand and value."""
     name, size_of = INDICES[spec.name]
     position = [operand.name for operand in spec.inputs].index(name)
     calls = 0
@@ -352,7 +353,7 @@ def _expect_data_error(
 
 
 def check_environment(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
-    """A call leaves the floating-point state at its default: rounding, subnormals."""
+    """A call does not change the floating-point state: rounding and subnormals."""
     calls = 0
     chosen = [s for s in samples(spec, dtype) if not is_large(s)][:8]
     chosen += list(filter(is_large, samples(spec, dtype)))[:1]
@@ -374,7 +375,7 @@ def check_environment(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
 
 
 def _expect_default(spec: KernelSpec, sample: Sample) -> None:
-    """Raise where the default state cannot be set: the check would say nothing."""
+    """Raise if the default state cannot be set, because the check would be void."""
     floating_point.restore()
     before = floating_point.deviation()
     if before:
@@ -385,7 +386,7 @@ def _expect_default(spec: KernelSpec, sample: Sample) -> None:
 
 
 def check_dispatch(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
-    """Chosen through the dispatcher, this set runs the call, once and alone."""
+    """If the dispatcher selects this set, only this set runs the call, and once."""
     calls = 0
     for sample in [s for s in samples(spec, dtype) if not is_large(s)][:6]:
         try:
@@ -420,5 +421,5 @@ def check_dispatch(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
 
 
 def _is_quick(spec: KernelSpec) -> bool:
-    """Return whether the call takes no keywords: nothing optional, no attributes."""
+    """Return whether the call has no keywords: no optional operand, no attribute."""
     return not any(output.optional for output in spec.outputs)

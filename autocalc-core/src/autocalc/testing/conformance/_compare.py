@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Holding a result to its budget, and saying by how much it misses."""
+"""Compare results with the error budget, and report the excess."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from autocalc._kernels.budgets import ulp
 from autocalc._kernels.spec import Array, KernelSpec
 from autocalc.testing.conformance._halves import largest_of
 
-#: Elementwise kernels in which a zero may have either sign: the formula chooses one of
-#: two equal zeros, or leaves it open, or both terms of a difference vanish.
+#: Elementwise kernels in which a zero may have either sign.  Either the formula selects
+#: one of two equal zeros or leaves the sign open, or both terms of a difference are 0.
 EITHER_ZERO = frozenset(
     {"clamp", "elu", "fmax", "fmin", "gelu", "gelu_backward", "hardtanh", "maximum"}
     | {"logistic_slope", "minimum", "pow", "relu", "xlog1py", "xlogy"}
@@ -25,14 +25,14 @@ KEEP_SIGN_OF_ZERO = frozenset({"gather", "embedding", "index_select"})
 
 @dataclass
 class Worst:
-    """The worst error seen: in ULP of the result, and as a share of the budget."""
+    """The worst error so far, in ULP of the result and as a share of the budget."""
 
     ulp: float = 0.0
     share: float = 0.0
     calls: int = 0
 
     def include(self, ulp_: float, share: float) -> None:
-        """Keep the larger of what is known and what is new."""
+        """Update the worst error with a new one."""
         self.ulp = max(self.ulp, ulp_)
         self.share = max(self.share, share)
 
@@ -40,7 +40,7 @@ class Worst:
 def compare(
     spec: KernelSpec, name: str, actual: Array, expected: Array, tolerance: Any
 ) -> tuple[float, float]:
-    """Return (error in ULP, share of the budget), or raise naming the worst element."""
+    """Return (error in ULP, share of the budget), or raise for the worst element."""
     dtype = actual.dtype
     if dtype in HALVES:
         actual = actual.astype(np.float32)
@@ -81,14 +81,14 @@ def _keeps_zeros(spec: KernelSpec) -> bool:
 
 
 def _ratio(a: Array, b: Array) -> Array:
-    with np.errstate(over="ignore"):  # what should be 0 may be off by many ULP
+    with np.errstate(over="ignore"):  # an expected 0 may be off by many ULP
         return np.divide(a, b, out=np.zeros(a.shape), where=b > 0)
 
 
 def _same_special(
     actual: Array, rounded: Array, expected: Array, limit: Array, largest: float
 ) -> Array:
-    """Whether NaN meets NaN, and infinity what is infinite within the budget."""
+    """Return where both are NaN, or equal infinities within the budget."""
     near = np.abs(expected) + limit >= largest
     close = near & (np.signbit(actual) == np.signbit(rounded))
     with np.errstate(all="ignore"):

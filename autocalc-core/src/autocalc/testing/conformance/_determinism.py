@@ -9,12 +9,13 @@ from autocalc._kernels.spec import DType, KernelSpec
 from autocalc.testing.conformance._checks import is_large, samples
 from autocalc.testing.conformance._subject import Inapplicable, Refused, Subject
 
-#: Numbers of threads whose bits must agree; each runs twice, for tasks may be stolen.
+#: The numbers of threads for which the bits must agree.  Each number runs twice,
+#: because threads may steal tasks.
 THREADS = (1, 2, 3, 5, 8, 16, 64)
 
 
 def check_determinism(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
-    """The same bits in each run and, if the set promises it, for any `THREADS`."""
+    """Each run has the same bits, also for all `THREADS` if the set promises it."""
     level = subject.kernel_set.determinism
     counts = THREADS if level == "threads" and subject.has_threads else (None,)
     calls = 0
@@ -41,10 +42,10 @@ def check_determinism(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
 
 
 def _first_difference(seen: list[tuple[int | None, list[bytes]]]) -> str:
-    """Return between which runs bits differ, "" if between none.
+    """Return the first two runs whose bits differ, as text; "" if all agree.
 
-    Runs with the same number of threads are compared first: where they differ, another
-    number is not the reason.
+    Runs with the same number of threads are compared first.  If they differ, the number
+    of threads is not the cause.
     """
     for threads, (first, second) in seen:
         if first != second:

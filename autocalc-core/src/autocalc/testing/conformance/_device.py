@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Kernels of a device, run on operands of the host: copied there and back.
+"""Run kernels of a device on operands of the host, with copies there and back.
 
-The whole memory of an operand travels, guards and gaps as well, so that a kernel which
-writes what is not its own is found out on the device, too.
+The whole memory of an operand is copied, including guards and gaps.  Writes outside of
+the operands are therefore detected on the device, too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from autocalc._kernels.spec import Array, DType
 
 
 def on_host(kernel_set: KernelSet, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a kernel of a set as one that takes operands on the host."""
+    """Return a kernel of a set, wrapped so that it accepts operands on the host."""
     if kernel_set.device == "cpu":
         return function
     library = library_of(kernel_set.device)
@@ -34,7 +34,7 @@ def on_host(kernel_set: KernelSet, function: Callable[..., Any]) -> Callable[...
 
 
 def placed(kernel_set: KernelSet, operand: Any) -> Any:
-    """Return an operand of the dispatcher where a set's kernels take it."""
+    """Return the dispatcher's operand on the device of the set."""
     if kernel_set.device == "cpu" or operand is None:
         return operand
     if isinstance(operand, (list, tuple)):
@@ -43,7 +43,7 @@ def placed(kernel_set: KernelSet, operand: Any) -> Any:
 
 
 def dtype_of_set(kernel_set: KernelSet, dtype: DType) -> Any:
-    """Return the dtype of what a set's kernels make."""
+    """Return the dtype object of the results of a set's kernels."""
     if kernel_set.device == "cpu":
         return dtype
     return dtype_on(kernel_set.device, dtype)
@@ -54,11 +54,11 @@ class _There:
 
     def __init__(self, library: Any) -> None:
         self._library = library
-        #: Owners of memory with their copies, by the owners' ids.
+        #: The owners of memory and their copies, by the ids of the owners.
         self._blocks: dict[int, tuple[Array, Any]] = {}
 
     def placed(self, operand: Any) -> Any:
-        """Return an operand in a copy of its memory; numbers and words as they are."""
+        """Return an operand in a copy of its memory; keep numbers and strings."""
         if isinstance(operand, (list, tuple)) and _holds_arrays(operand):
             return [self.placed(one) for one in operand]
         if not isinstance(operand, np.ndarray):
@@ -69,7 +69,7 @@ class _There:
             self._blocks[id(owner)] = owner, self._library.from_host(line)
         _, there = self._blocks[id(owner)]
         offset = address(operand) - address(owner)
-        start = offset % operand.itemsize  # of unaligned operands
+        start = offset % operand.itemsize  # for unaligned operands
         whole = there[start:]
         whole = whole[: whole.size // operand.itemsize * operand.itemsize]
         return self._library.strided(
@@ -77,7 +77,7 @@ class _There:
         )
 
     def bring_back(self) -> None:
-        """Copy all memory to the host; raises what the device found wrong."""
+        """Copy all memory to the host; raise errors that the device found."""
         for owner, there in self._blocks.values():
             line = np.ndarray((owner.nbytes,), np.uint8, owner)
             line[...] = self._library.to_host(there)

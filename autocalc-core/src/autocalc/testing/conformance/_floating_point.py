@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The floating-point state of this thread: what it does to results, and its default.
+"""The floating-point state of this thread: detect changes, and restore the default.
 
-A kernel that flushes subnormals, or rounds in another direction, and does not put that
-back changes every later result of the process, the kit's own included.  So the kit
-compares with the default, not with what it found, and puts the default back itself.
+A kernel may enable flushing of subnormals or another rounding mode.  If it does not
+restore the state, all later results of the process change, including those of the kit.
+For that reason, the kit compares the state with the default and not with the state
+before the call, and restores the default itself.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ import numpy as np
 
 
 class _Probe(NamedTuple):
-    """Operands whose results are known bit by bit, whatever this thread does now."""
+    """Operands with exactly known results, whatever the current state is."""
 
     one: Any
-    parts: Any  # of the distance to the next number
-    nearest: bytes  # their sum
+    parts: Any  # parts of the distance to the next number
+    nearest: bytes  # their sums with 1
     small: Any  # the least normal number, and a quarter of it
-    factors: Any  # which give the other
+    factors: Any  # their products give the second one
     quarter: bytes
     tiny: bytes
 
@@ -50,7 +51,7 @@ _PROBES = (_probe_of(np.float32, np.uint32), _probe_of(np.float64, np.uint64))
 
 
 def _deviations(probe: _Probe) -> Iterator[str]:
-    """Compare results with what they are by default; 5 us for a dtype."""
+    """Compare results with those in the default state; 5 us for a dtype."""
     if (probe.one + probe.parts).tobytes() != probe.nearest:
         yield "results do not round to nearest"
     products = (probe.small * probe.factors).tobytes()
@@ -62,7 +63,7 @@ def _deviations(probe: _Probe) -> Iterator[str]:
 
 
 def deviation() -> str:
-    """Return how this thread computes otherwise than by default, "" if it does not."""
+    """Return how this thread's state differs from the default, "" if it does not."""
     if _traps() not in {0, None}:  # the arithmetic below would end the process
         return "floating-point exceptions stop the process"
     with np.errstate(all="ignore"):
@@ -73,7 +74,7 @@ def deviation() -> str:
 
 
 def restore() -> None:
-    """Put the default back, where the system has a function for it."""
+    """Restore the default state, if the system has a function for it."""
     if _set is not None:
         _set(_DEFAULT)
 
@@ -82,7 +83,7 @@ def restore() -> None:
 
 
 def _function(name: str, *arguments: Any) -> Callable[..., int] | None:
-    """Return a function of <fenv.h>, None where there is none to be found."""
+    """Return a function of <fenv.h>, or None if it does not exist."""
     if os.name != "posix":
         return None
     function: Any = getattr(ctypes.CDLL(None), name, None)
@@ -92,7 +93,7 @@ def _function(name: str, *arguments: Any) -> Callable[..., int] | None:
 
 
 def _default() -> ctypes.c_void_p:
-    """Return FE_DFL_ENV: an object of the library on macOS, -1 elsewhere."""
+    """Return FE_DFL_ENV, which is an object of the library on macOS, -1 elsewhere."""
     if sys.platform == "darwin":
         held = ctypes.c_char.in_dll(ctypes.CDLL(None), "_FE_DFL_ENV")
         return ctypes.c_void_p(ctypes.addressof(held))
@@ -102,7 +103,7 @@ def _default() -> ctypes.c_void_p:
 _set = _function("fesetenv", ctypes.c_void_p)
 _DEFAULT = _default()
 _get_direction = _function("fegetround")
-_get_traps = _function("fegetexcept")  # of glibc
+_get_traps = _function("fegetexcept")  # exists in glibc
 
 
 def _direction() -> int | None:

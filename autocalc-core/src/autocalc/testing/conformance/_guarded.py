@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A check in a child process: where a kernel crashes or hangs, one test fails.
+"""Run a check in a child process; if a kernel crashes, only one test fails.
 
-The child is a fork, so that what a call should answer is worked out once, here.  It
-notes each call in shared memory before it begins; what ended it is known by that.
+The child is a fork, so that the expected results are computed only once, in the parent.
+The child notes each call in shared memory before the call begins.  The parent then
+knows which call ended the child.
 """
 
 from __future__ import annotations
@@ -25,26 +26,25 @@ from autocalc.testing.conformance._subject import Inapplicable, Subject
 from autocalc.testing.conformance._watch import noting
 from autocalc.testing.conformance._watcher import GRACE, PAUSE, SIZE, call_of
 
-#: What a subject counts.
+#: The counters of a subject.
 COUNTERS = ("calls", "refusals", "worst")
-#: Seconds between two looks at a child whose check is short.
+#: The seconds between two tests whether a child has ended.
 SHORT = 0.002
 
 
 def can_guard(subject: Subject) -> bool:
-    """Return whether checks of a set can run here in forks of this process."""
+    """Return whether checks of a set can run in forks of this process."""
     return hasattr(os, "fork") and subject.kernel_set.device == "cpu"
 
 
 def guarded(check: Check, seconds: float) -> Check:
-    """Return a check that runs in a child, each call for so many seconds at most.
+    """Return a check that runs in a child; each call may take at most `seconds`.
 
-    It raises what the check raises, and `AssertionError` where the child crashes or
-    hangs.
+    It raises the error of the check, or `AssertionError` if the child crashes or hangs.
     """
 
     def run(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
-        cases(spec, dtype)  # here, so that the children need not
+        cases(spec, dtype)  # cached here for all children
         with mmap.mmap(-1, SIZE) as board, TemporaryFile() as report:
             child = os.fork()
             if child == 0:
@@ -59,7 +59,7 @@ def guarded(check: Check, seconds: float) -> Check:
 
 
 def _in_child(task: Callable[[], None], subject: Subject, report: IO[bytes]) -> None:
-    """Run the task, write down how it ended, and end the process."""
+    """Run the task, write its result to the file, and end the process."""
     try:
         no_core_dump()
         outcome = _outcome(task)
@@ -95,7 +95,7 @@ def _wait(child: int, board: mmap.mmap, seconds: float) -> int | None:
         if turns != seen or not text:
             seen, since = turns, now
         elif now - since > seconds:
-            os.kill(child, signal.SIGABRT)  # faulthandler shows where it was
+            os.kill(child, signal.SIGABRT)  # faulthandler prints the traceback
             exit_code_of(child, GRACE)
             return None
         time.sleep(SHORT if now - began < 1 else PAUSE)
@@ -104,7 +104,7 @@ def _wait(child: int, board: mmap.mmap, seconds: float) -> int | None:
 def _tell(
     code: int | None, text: str, seconds: float, said: bytes, subject: Subject
 ) -> None:
-    """Raise what the child found, and take over what it counted."""
+    """Raise the error of the child, and add its counts."""
     if code is None:
         raise AssertionError(
             f"{text} did not end within {seconds:g} s; allow more with "
@@ -112,7 +112,7 @@ def _tell(
         )
     if code != 0 or not said:
         raise AssertionError(f"{text}: the kernel {ending_of(code)}")
-    (verdict, reason), seen = pickle.loads(said)  # of a child of our own
+    (verdict, reason), seen = pickle.loads(said)  # from this kit's own child
     for name, value in seen.items():
         setattr(subject, name, value)
     if verdict == "inapplicable":
@@ -122,7 +122,7 @@ def _tell(
 
 
 def no_core_dump() -> None:
-    """Leave no image of this process's memory when a kernel crashes."""
+    """Switch off core dumps for crashes of kernels."""
     with suppress(ImportError, OSError, ValueError):
         import resource
 

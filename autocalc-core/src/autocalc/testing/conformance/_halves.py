@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Kernels of float16 and bfloat16: what their calls are held to.
+"""Tests of kernels in float16 and bfloat16: samples and error limits.
 
-Such a kernel computes in float32 and rounds each result once.  Its samples are those
-of float32, rounded.  It may be as far from the oracle as float32's kernel on these
-operands, and half a unit of its own dtype more.
+Such a kernel computes in float32 and rounds each result once.  Its samples are the
+samples of float32, rounded.  Its error may be as large as that of the float32 kernel on
+these operands, plus half a unit of its own dtype.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from autocalc._kernels.kernel_set import DispatchKey, KernelImpl
 from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import DType, KernelSpec, Meta, Sample
 
-#: In the order in which they are tested.
+#: The half-precision dtypes, in the order of testing.
 _HALVES = sorted(HALVES, key=str)
 
 
 def dtypes_of(spec: KernelSpec, impl: KernelImpl) -> tuple[DType, ...]:
-    """Return the dtypes to test a kernel with: the spec's, and the halves it takes.
+    """Return the dtypes to test: those of the spec, and the halves it accepts.
 
     Examples
     --------
@@ -41,11 +41,11 @@ def dtypes_of(spec: KernelSpec, impl: KernelImpl) -> tuple[DType, ...]:
 
 
 def _takes(spec: KernelSpec, impl: KernelImpl, half: DType) -> bool:
-    """Return whether a kernel takes any sample of a half."""
+    """Return whether a kernel accepts any sample of a half-precision dtype."""
     if impl.supports is None:
         return True
     for sample in samples_of(spec, half):
-        inputs = sample.inputs[-len(spec.inputs) :]  # after those that are written
+        inputs = sample.inputs[-len(spec.inputs) :]  # without in-out operands
         operands = (*output_metas_of(spec, sample, half), *inputs)
         if impl.supports(_key_of(spec, operands, sample.attributes)) is None:
             return True
@@ -55,7 +55,7 @@ def _takes(spec: KernelSpec, impl: KernelImpl, half: DType) -> bool:
 def _key_of(
     spec: KernelSpec, operands: tuple[Any, ...], attributes: tuple[Any, ...]
 ) -> DispatchKey:
-    """Return the key of a call; kernels may ask for the sizes of their operands."""
+    """Return the key of a call, with shapes if the spec asks for them."""
     firsts = [_first_of(x) for x in operands]
     return DispatchKey(
         spec.name,
@@ -66,22 +66,22 @@ def _key_of(
 
 
 def dtype_in_key(x: Any) -> DType | None:
-    """Return the dtype of an operand or a meta; a list counts by its first."""
+    """Return the dtype of an operand or a meta; for a list, that of its first."""
     first = _first_of(x)
     return None if first is None else first.dtype
 
 
 def _first_of(x: Any) -> Any:
-    """Return an operand or a meta; a list counts by its first."""
+    """Return an operand or a meta; for a list, its first element."""
     if isinstance(x, (list, tuple)) and not isinstance(x, Meta):
         return x[0] if x else None
     return x
 
 
 def samples_of(spec: KernelSpec, dtype: DType, seed: int = 0) -> list[Sample]:
-    """Return a spec's samples for a dtype; for halves those of float32, rounded.
+    """Return a spec's samples; for half precision, rounded samples of float32.
 
-    Where parameters may be wider than what they are for, some samples have such.
+    If the spec allows parameters of a wider dtype, some samples have them.
     """
     made = list(spec.samples(Make(computed_in(dtype), seed)))
     if dtype not in HALVES:
@@ -110,7 +110,7 @@ def rounded(sample: Sample, half: DType, spec: KernelSpec, wide: set[str]) -> Sa
 
 
 def narrow(x: Any, half: DType) -> Any:
-    """Return an operand, or a list of them, rounded where it is of float32."""
+    """Return an operand or a list of operands, with float32 rounded to `half`."""
     if isinstance(x, (list, tuple)):
         return [narrow(one, half) for one in x]
     if x is None or x.dtype != FLOAT32:
@@ -120,7 +120,7 @@ def narrow(x: Any, half: DType) -> Any:
 
 
 def output_metas_of(spec: KernelSpec, sample: Sample, half: DType) -> tuple[Any, ...]:
-    """Return shape and dtype of every output of a call on halves."""
+    """Return the shape and dtype of each output of a call in half precision."""
     free = Meta(sample.shape or (), half) if spec.free else None
     return KernelCall(spec)._metas(sample.inputs, sample.attributes, free)
 
@@ -132,18 +132,18 @@ def eps_of(dtype: DType) -> float:
 
 def largest_of(dtype: DType) -> float:
     """Return the largest finite number of a floating-point dtype."""
-    info: Any = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]  # it has no types
+    info: Any = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]  # it is untyped
     return float(info.max)
 
 
 def with_rounding(limit: Any, expected: Any, half: DType) -> Any:
-    """Return a limit, and half a unit of the result that is rounded to a half."""
+    """Return a limit plus half a unit, for a result that is rounded to `half`."""
     if limit is None or expected is None:
         return limit
     if isinstance(expected, (list, tuple)):
         pairs = zip(limit, expected, strict=True)
         return [with_rounding(one, wanted, half) for one, wanted in pairs]
-    info: Any = ml_dtypes.finfo(half)  # type: ignore[no-untyped-call]  # it has no types
+    info: Any = ml_dtypes.finfo(half)  # type: ignore[no-untyped-call]  # it is untyped
     size = np.abs(np.asarray(expected, np.float64))
     with np.errstate(all="ignore"):
         unit = np.exp2(np.floor(np.log2(np.maximum(size, float(info.tiny)))))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The check of every length of a row around the widths of vectors."""
+"""The check of row lengths around all vector widths."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from autocalc.testing.conformance._subject import (
     output_metas,
 )
 
-#: From nothing to one more than four vectors of 16 elements and a tail of three.
+#: From 0 to 67: four vectors of 16 elements and a tail of three.
 LENGTHS = range(68)
 
 
 def check_lengths(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
-    """Rows of every length from 0 to 67: no tail of a loop over vectors is wrong."""
+    """Rows of each length from 0 to 67 are correct, also in tails of vector loops."""
     if spec.name in INDICES or spec.free:
         raise Inapplicable("its rows cannot be cut")
     judged = Judged(subject, spec, dtype)
     for case in _long(spec, dtype):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # a mean of nothing
+            warnings.simplefilter("ignore", RuntimeWarning)  # for means of 0 elements
             _every_length(judged, case)
         if judged.calls:
             return
@@ -51,7 +51,7 @@ def _every_length(judged: Judged, case: Case) -> None:
 
 
 def _long(spec: KernelSpec, dtype: DType) -> Iterator[Case]:
-    """Yield the calls whose rows are a little longer than all `LENGTHS`."""
+    """Yield the calls whose rows are slightly longer than all `LENGTHS`."""
     for case in cases(spec, dtype):
         size = _row(case.sample)
         if len(LENGTHS) <= size <= 2 * len(LENGTHS) and not is_large(case.sample):
@@ -67,7 +67,7 @@ def _row(sample: Sample) -> int:
 
 
 def _cut(spec: KernelSpec, dtype: DType, case: Case, n: int) -> Case | None:
-    """Return a call on the first `n` elements of each row; None if there is none."""
+    """Return a call on the first `n` elements of each row, or None if impossible."""
     size = _row(case.sample)
 
     def cut(x: Any) -> Any:
@@ -81,10 +81,10 @@ def _cut(spec: KernelSpec, dtype: DType, case: Case, n: int) -> Case | None:
     label = f"{case.sample.label}, rows of {n}"
     sample = case.sample._replace(label=label, inputs=inputs)
     if n == 0 and not all(output.optional for output in spec.outputs):
-        sample = sample._replace(want=0)  # statistics of nothing are undefined
+        sample = sample._replace(want=0)  # undefined for 0 elements
     try:
         if not spec.elementwise:
-            output_metas(spec, sample, dtype)  # raises where shapes do not fit
+            output_metas(spec, sample, dtype)  # raises if shapes do not fit
             return case_of(spec, sample, dtype)
     except (AutocalcError, ValueError, ZeroDivisionError, IndexError):
         return None

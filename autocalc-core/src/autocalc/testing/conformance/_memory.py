@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Operands in memory that shows reads and writes outside of them.
+"""Memory for operands in which accesses outside of the operands are detected.
 
-Each array is 64-byte aligned (or just not) and between guard bytes.  Gaps and guards
-hold NaN (0xA5 for integers): a kernel that reads them spoils its result, one that
-writes them is caught by `Memory.check`.
+Each array lies between guard bytes, and is 64-byte aligned or, for one layout, slightly
+unaligned.  Gaps and guards hold NaN (0xA5 for integers).  A kernel that reads them has
+a wrong result, and `Memory.check` detects writes to them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from autocalc._dispatch.selection.layout import empty_channels_last
 from autocalc._kernels.spec import Array, DType, Meta, Shape
 from autocalc.testing.conformance._pages import between_guards, filling_of, sparse
 
-GUARD = 128  # bytes on either side: two of the widest vectors
+GUARD = 128  # bytes on each side: two of the widest vectors
 ALIGNMENT = 64
 
 #: The layouts of an operand in memory.
@@ -32,7 +32,7 @@ class Memory:
     def __init__(self) -> None:
         self._blocks: list[tuple[Array, int, int, int]] = []
         self._inputs: list[tuple[str, Array, Array]] = []
-        #: Arrays with gaps between their elements, each with its whole memory.
+        #: Arrays with gaps between their elements, each with all of its memory.
         self._gapped: list[tuple[Array, Array]] = []
 
     def blank(self, shape: Shape, dtype: DType) -> Array:
@@ -47,7 +47,7 @@ class Memory:
         return raw[start : start + nbytes].view(dtype).reshape(shape)
 
     def empty(self, shape: Shape, dtype: DType, layout: str = "contiguous") -> Array:
-        """Return an array of NaN in one of `LAYOUTS` or `PAGED`."""
+        """Return an array of NaN with one of the layouts in `LAYOUTS` or `PAGED`."""
         if layout in PAGED:
             return self._paged(shape, dtype, layout)
         if layout == "offset":
@@ -76,7 +76,7 @@ class Memory:
         return made
 
     def _part(self, whole: Array, part: Array) -> Array:
-        """Remember that the rest of `whole` belongs to no operand."""
+        """Record that the rest of `whole` does not belong to an operand."""
         self._gapped.append((whole, part))
         return part
 
@@ -85,7 +85,7 @@ class Memory:
         return None if meta is None else self.empty(meta.shape, meta.dtype, layout)
 
     def copy(self, a: Array, layout: str = "contiguous") -> Array:
-        """Return a copy of `a` in one of `LAYOUTS`; stride 0 stays stride 0."""
+        """Return a copy of `a` with one of the `LAYOUTS`; strides of 0 are kept."""
         repeated = tuple(
             slice(0, 1) if stride == 0 and size > 1 and a.size else slice(None)
             for stride, size in zip(a.strides, a.shape, strict=True)
@@ -104,13 +104,13 @@ class Memory:
         return self.copy(operand, layout)
 
     def protect(self, name: str, operand: Any) -> None:
-        """Remember the values of an input."""
+        """Record the values of an input."""
         for a in operand if isinstance(operand, list) else [operand]:
             if a is not None:
                 self._inputs.append((name, a, a.copy()))
 
     def protect_again(self) -> None:
-        """Remember the present values of the inputs."""
+        """Record the current values of the inputs."""
         self._inputs = [(name, now, now.copy()) for name, now, _ in self._inputs]
 
     def check(self) -> None:
@@ -132,7 +132,7 @@ class Memory:
 
 
 def _is_blank_but(whole: Array, part: Array) -> bool:
-    """Return whether all of `whole` but its view `part` is as `blank` made it."""
+    """Return whether `whole`, except its view `part`, is as `blank` made it."""
     filling = filling_of(whole.dtype)
     line = whole.reshape(-1).view(np.uint8).copy()
     offset = part.__array_interface__["data"][0] - whole.__array_interface__["data"][0]

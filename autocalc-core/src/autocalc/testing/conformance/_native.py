@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Calling a kernel by its C form: `include/autocalc_kernel.h`, in ctypes.
+"""Call a kernel by its C form (`include/autocalc_kernel.h`) with ctypes.
 
-`KernelImpl.native` is a capsule with an `ac_kernel_entry`.  Replay calls that entry
-without Python, so it is held to the same samples as the Python function.
+`KernelImpl.native` is a capsule with an `ac_kernel_entry`.  Compiled programs call this
+entry without Python, so it is tested on the same samples as the Python function.
 """
 
 from __future__ import annotations
@@ -108,10 +108,10 @@ class _Entry(ctypes.Structure):
 
 
 class Context:
-    """A context that keeps the promises of the header and no more.
+    """A context that provides what the header guarantees, and nothing more.
 
-    Tasks are run in two pieces, as by two threads; scratch memory is aligned to 64
-    bytes, full of NaN, and ends with the call.
+    Tasks run in two pieces, as with two threads.  Scratch memory is aligned to 64
+    bytes, is filled with NaN, and is freed at the end of the call.
     """
 
     def __init__(self) -> None:
@@ -136,12 +136,12 @@ class Context:
 
 
 class NativeKernel:
-    """A kernel by its C form; called like its Python form.
+    """A kernel that is called by its C form, with the arguments of its Python form.
 
     Raises
     ------
     AssertionError
-        If the capsule is none of a kernel, or that of another one.
+        If the capsule does not hold a kernel, or holds another kernel.
     """
 
     def __init__(self, spec: KernelSpec, capsule: object) -> None:
@@ -201,7 +201,7 @@ class NativeKernel:
 
 
 def operand_name(spec: KernelSpec, place: int) -> str:
-    """Return the name of an operand, or of one array of a list, from a status."""
+    """Return the name of the operand, or array of a list, at a place in a status."""
     part, which = divmod(place, MAX_OPERANDS)
     operand = (*spec.outputs, *spec.inputs)[which]
     return f"{operand.name}[{part}]" if operand.is_list else operand.name

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""How much memory the process has by itself, outside of Python's objects.
+"""Measure the memory of the process outside of Python's objects.
 
-``malloc`` is what the C library gave out and did not get back, to the byte: a kernel
-that forgets 16 bytes a call shows.  ``mapped`` and ``resident`` are the address space
-and the pages of the process; they see other allocators, and pages mapped directly.
+``malloc`` is the exact number of bytes that the C library has allocated and not freed.
+It reveals a kernel that leaks 16 bytes per call.  ``mapped`` and ``resident`` are the
+size of the address space and the resident pages of the process.  They include other
+allocators, and pages that are mapped directly.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import ctypes
 import os
 from collections.abc import Callable
 
-#: Bytes a call from which growth is a leak: the least that each measure shows.
+#: The growth in bytes per call that counts as a leak: the resolution of each measure.
 LEAST = {"malloc": 16, "mapped": 4096, "resident": 4096}
 
 _FIELDS = (
@@ -34,7 +35,7 @@ class _MallInfo(ctypes.Structure):
 
 
 def native_memory() -> dict[str, int]:
-    """Return the bytes that the process has, by each measure that the system offers."""
+    """Return the bytes of the process, for each measure that the system offers."""
     found = {}
     if _mallinfo is not None:
         info = _mallinfo()
@@ -46,7 +47,7 @@ def native_memory() -> dict[str, int]:
 
 
 def _pages() -> tuple[int, int] | None:
-    """Return address space and resident memory; the peak of the latter elsewhere."""
+    """Return (address space, resident memory), or (0, peak) on systems without them."""
     try:
         with open("/proc/self/statm", "rb") as file:  # noqa: PTH123  10 us
             size, resident = file.read().split()[:2]
@@ -61,11 +62,11 @@ def _peak() -> tuple[int, int] | None:
     except ImportError:
         return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return 0, peak  # bytes on macOS; what counts is whether it grows
+    return 0, peak  # bytes on macOS; only growth matters
 
 
 def _find_mallinfo() -> Callable[[], _MallInfo] | None:
-    """Return glibc's mallinfo2, None elsewhere; mallinfo counts in 32 bits only."""
+    """Return glibc's mallinfo2, None elsewhere; mallinfo counts only in 32 bits."""
     if os.name != "posix":
         return None
     function = getattr(ctypes.CDLL(None), "mallinfo2", None)

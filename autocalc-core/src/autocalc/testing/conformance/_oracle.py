@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""The expected result of a call: the reference in the next wider precision.
+"""The oracle: expected results from the reference in the next wider precision.
 
-For float32 that is float64.  For float64 it is the long double of x86 (64 bits of
-significand), with mpmath for what NumPy lacks there; where long double is no wider,
-float64 itself, and `slack` says how much that costs.
+For float32, this is float64.  For float64, it is the long double of x86 with a 64-bit
+significand; mpmath computes the functions that NumPy lacks for it.  If long double is
+not wider than float64, the oracle uses float64 itself, and `slack` gives the additional
+error.
 
-A composite's reference may be the formula of its decomposition, too.  Then neither is
-proof of the other: AutoCalc's own tests hold such formulas to other algorithms.
+The reference of a composite may be the same formula as its decomposition.  Then the two
+do not verify each other.  AutoCalc's own tests compare such formulas with other
+algorithms.
 """
 
 from __future__ import annotations
@@ -25,8 +27,8 @@ from autocalc._kernels.spec import Array, DType, KernelSpec, Sample
 #: Whether long double is wider than float64.
 HAS_WIDER = bool(np.finfo(np.longdouble).eps < 1e-18)
 
-#: mpmath takes 20 microseconds for a value: beyond this the C library answers, which
-#: is off by less than 1 ULP.
+#: The largest array for mpmath, which takes 20 microseconds per value.  For larger
+#: arrays the C library is used, whose error is less than 1 ULP.
 MPMATH_LIMIT = 1000
 
 
@@ -40,15 +42,16 @@ def widened(dtype: DType) -> DType:
 
 
 def slack(dtype: DType) -> float:
-    """Return by what the budgets grow because the oracle is no wider itself."""
+    """Return the factor for budgets if the oracle is not wider than the dtype."""
     return 1.0 if HAS_WIDER or dtype != np.float64 else 2.0
 
 
 def _widely(name: str) -> Callable[[Array], Array]:
-    """Make the function `name` of mpmath, on arrays, in long double."""
+    """Return mpmath's function `name` for arrays, in long double."""
 
     def call(a: Array) -> Array:
-        # In float64, for kernels of float32, the C library errs by 2^-29 of their ULP.
+        # For kernels in float32, the C library in float64 is off by 2^-29 ULP of
+        # float32.
         if np.size(a) > MPMATH_LIMIT or a.dtype != np.longdouble:
             return getattr(numpy_xp, name)(a)
         try:
@@ -56,11 +59,11 @@ def _widely(name: str) -> Callable[[Array], Array]:
         except ImportError:
             return getattr(numpy_xp, name)(a)
         function = getattr(mpmath, name)
-        near = np.clip(np.ravel(a), -30, 30)  # beyond it is 0, 1 or 2 in float64
+        near = np.clip(np.ravel(a), -30, 30)  # 0, 1 or 2 in float64 outside of it
         with mpmath.workprec(80):
             values = [_to_long_double(function(float(x))) for x in near]
         found = np.array(values, np.longdouble).reshape(np.shape(a))
-        return np.where(found == 0, np.copysign(0, a), found)  # mpmath has one zero
+        return np.where(found == 0, np.copysign(0, a), found)  # mpmath has no -0
 
     return call
 
@@ -71,7 +74,7 @@ def _to_long_double(x: Any) -> Any:
 
 
 class _WideNamespace(types.SimpleNamespace):
-    """`xp` whose extras are as precise as long double."""
+    """The namespace `xp` with additional functions in the precision of long double."""
 
     erf = staticmethod(_widely("erf"))
     erfc = staticmethod(_widely("erfc"))
@@ -99,7 +102,7 @@ def expected(
     accumulate: int = 0,
     prior: tuple[Any, ...] = (),
 ) -> tuple[Any, ...]:
-    """Return every output of a call; `prior` holds what outputs are added to."""
+    """Return each output of a call; outputs are added to the values in `prior`."""
     n = len(spec.writes)
     inputs = tuple(map(widen, sample.inputs))
     outs: list[Any] = [_Wanted] * len(spec.outputs)
@@ -121,11 +124,11 @@ def expected(
 
 
 class _Wanted:
-    """Stands for an output that is to be computed."""
+    """A placeholder for an output to compute."""
 
 
 class _Shaped:
-    """Stands for the output of a spec that is free: its shape and dtype."""
+    """A placeholder with shape and dtype, for outputs that inputs do not determine."""
 
     def __init__(self, shape: Any, dtype: DType) -> None:
         self.shape = shape

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Memory of whole pages: between two forbidden pages, or sparse.
+"""Memory in whole pages: between two forbidden pages, or sparse.
 
-A read past an operand ends the process at once, where bytes of NaN would be read and
-forgotten.  A sparse mapping has gigabytes of addresses and a few pages of memory.
+A read outside of an operand between forbidden pages ends the process at once.  With
+guard bytes of NaN alone, a read whose value is not used would go unnoticed.  A sparse
+mapping has gigabytes of addresses and only a few pages of memory.
 """
 
 from __future__ import annotations
@@ -20,27 +21,27 @@ from autocalc._dispatch.selection.upcast import FLOAT_KINDS
 from autocalc._kernels.spec import Array, DType, Shape
 
 PAGE = mmap.PAGESIZE
-#: Bytes from the first to the last element of a sparse array.  Counted in 32 bits such
-#: a distance wraps, whether it is counted in bytes or in elements of 4 bytes.
+#: The bytes from the first to the last element of a sparse array.  This distance
+#: overflows 32 bits, both in bytes and in elements of 4 bytes.
 FAR = 9 << 30
 
-#: Named from Python 3.13 on; the number is that of Linux.
+#: Python has a name for it since 3.13; the number is that of Linux.
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)
 _PROT_NONE = 0
 
 
 def filling_of(dtype: DType) -> int:
-    """Return the byte that memory which belongs to no operand is full of."""
+    """Return the byte that fills memory outside of operands."""
     return 0xFF if dtype.kind in FLOAT_KINDS else 0xA5
 
 
 def has_guard_pages() -> bool:
-    """Return whether this system can forbid pages."""
+    """Return whether this system can forbid access to pages."""
     return _mprotect() is not None
 
 
 def between_guards(shape: Shape, dtype: DType, layout: str) -> Array:
-    """Return an array that begins right after a forbidden page, or ends before one.
+    """Return an array that begins directly after a forbidden page, or ends before one.
 
     The layout is "begins", "ends", or "ends-strided", which has gaps of one element.
     """
@@ -66,10 +67,11 @@ def between_guards(shape: Shape, dtype: DType, layout: str) -> Array:
 
 
 def sparse(shape: Shape, dtype: DType) -> Array | None:
-    """Return an array whose first dimension of several reaches over `FAR` bytes.
+    """Return an array whose first dimension larger than 1 spans `FAR` bytes.
 
-    None where there is no such dimension.  Addresses around it can be read and written:
-    a kernel whose offsets wrap is wrong, and does not crash.
+    The result is None if there is no such dimension.  The addresses around the array
+    can be read and written, so a kernel whose offsets overflow gives wrong results and
+    does not crash.
     """
     axis = next((d for d, size in enumerate(shape) if size > 1), None)
     if axis is None or not math.prod(shape):
@@ -88,14 +90,14 @@ def _strides(shape: Shape, dtype: DType) -> Shape:
 
 
 def _mapped(nbytes: int, flags: int) -> Any:
-    """Return zeros in a mapping of their own, which ends with the array."""
+    """Return zeros in a separate mapping, which is freed together with the array."""
     how = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | flags
     return np.frombuffer(mmap.mmap(-1, nbytes, flags=how), np.uint8)
 
 
 def _forbid(raw: Any, start: int) -> None:
     protect = _mprotect()
-    assert protect is not None  # the check asked
+    assert protect is not None  # the check has tested this
     if protect(raw.ctypes.data + start, PAGE, _PROT_NONE):
         raise OSError("mprotect failed")
 

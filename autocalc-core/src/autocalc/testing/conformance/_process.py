@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checks of the effects of a kernel: after a fork, and after many calls."""
+"""Checks of a kernel's effects on the process: forks and memory leaks."""
 
 from __future__ import annotations
 
@@ -30,21 +30,22 @@ from autocalc.testing.conformance._subject import (
 )
 from autocalc.testing.conformance._watch import running
 
-#: Seconds after which a child is taken to hang: large samples take milliseconds.
+#: The seconds after which a child counts as hanging; large samples take milliseconds.
 PATIENCE = 30.0
-#: Calls over which nothing may grow.
+#: The number of calls in a round, during which no memory may grow.
 REPETITIONS = 40
-#: Blocks of Python's memory that come and go by themselves.
+#: The blocks of Python's memory by which the count varies without a leak.
 SOME = 20
-#: Of an allocator, what calls may not move: from one byte or block on it is a leak.
+#: The counters of an allocator, and the growth that counts as a leak: one byte or one
+#: block.
 COUNTERS = {"in_use": 1, "blocks": 1}
-#: The same of the process's memory.
+#: The same for the memory of the process.
 NATIVE = {measure: REPETITIONS * least for measure, least in LEAST.items()}
-#: Rounds of calls in which other threads may make objects of their own.
+#: The most rounds of calls, because other threads may make objects in some of them.
 OTHERS_TURNS = 6
-#: Rounds that leave nothing, after which a kernel is clear.
+#: The number of rounds without growth after which a kernel passes.
 CLEAN_ROUNDS = 2
-#: Rounds of calls in which a thread may still take scratch that it keeps.
+#: The number of first rounds in which a thread may allocate permanent scratch memory.
 SLOW_STARTS = 3
 
 
@@ -52,7 +53,7 @@ SLOW_STARTS = 3
 
 
 def check_fork(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
-    """A child that is forked after a call computes the same, and does not hang."""
+    """A child that is forked after a call has the same results and does not hang."""
     if not hasattr(os, "fork"):
         raise Inapplicable("this system cannot fork")
     sample = _largest(subject, spec, dtype, samples(spec, dtype))
@@ -75,12 +76,12 @@ def check_fork(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
 
 
 def _in_child(task: Any) -> int | None:
-    """Return 0 if `task` holds in a child, 1 if not, 2 if it raises, None if it hangs.
+    """Run `task` in a child: 0 if true, 1 if not, 2 if it raises, None if it hangs.
 
-    A negative number is the signal that ended the child.
+    A negative result is the number of the signal that ended the child.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # threads: the point of it
+        warnings.simplefilter("ignore", DeprecationWarning)  # about threads
         child = os.fork()
     if child == 0:
         status = 2
@@ -108,13 +109,13 @@ def exit_code_of(child: int, seconds: float) -> int | None:
 
 
 def check_leaks(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
-    """Many calls keep no operand, no Python object and no memory of any allocator."""
+    """Repeated calls do not leak operands, Python objects or memory of an allocator."""
     small = [s for s in samples(spec, dtype) if not is_large(s)]
     prepared = subject.prepare(spec, _largest(subject, spec, dtype, small), dtype)
     allocator = subject.kernel_set.allocator
     made = engine.allocator if allocator is None else allocator()
     stats = dict if made is None else made.stats
-    _repeat(subject, prepared)  # what is made once and kept is no leak
+    _repeat(subject, prepared)  # caches are no leak
     names, arrays = zip(*_operands(prepared), strict=True)
     before = [sys.getrefcount(a) for a in arrays]
     grown = _growth(subject, prepared, stats, COUNTERS)
@@ -144,10 +145,10 @@ def _growth(
     measure: Callable[[], dict[str, int]],
     least: dict[str, int],
 ) -> dict[str, int]:
-    """Return by how much counters grow with each round of calls, leaks alone.
+    """Return the counters that grow in each round of calls, and their growth.
 
-    A thread that gets no processor in time may take its scratch in a later round than
-    the others; a leak is there in every round.
+    A thread that gets processor time late may allocate its scratch memory in a later
+    round than the other threads.  A leak appears in every round.
     """
     smallest: dict[str, int] = {}
     for _ in range(1 + SLOW_STARTS):
@@ -164,12 +165,13 @@ def _growth(
 
 
 def _blocks_left(subject: Subject, prepared: Prepared) -> int:
-    """Return how many blocks of Python's memory each round of calls leaves.
+    """Return how many blocks of Python's memory each round of calls leaks.
 
-    Another thread may make or free something meanwhile; what waits for the collector is
-    no leak (collecting is slow, so it comes only when asked for).  A leak is there in
-    every round, so that two rounds without one clear a kernel.  A collection by itself
-    would free what earlier calls left, and hide a leak.
+    Another thread may make or free objects at the same time.  Objects that wait for the
+    garbage collector are not a leak; a collection is slow and runs only if blocks
+    remain.  A leak appears in every round, so a kernel passes after two rounds without
+    growth.  An automatic collection is prevented, because it could free objects of
+    earlier calls and hide a leak.
     """
     left: list[int] = []
     finish: Callable[[], object] = lambda: None  # noqa: E731  # a step to leave out
@@ -199,7 +201,7 @@ def _no_collection() -> Iterator[None]:
 def _blocks_more(
     subject: Subject, prepared: Prepared, finish: Callable[[], object]
 ) -> int:
-    """Return how many more blocks there are after a round of calls than before."""
+    """Return the growth of the number of blocks in a round of calls."""
     before = sys.getallocatedblocks()
     _repeat(subject, prepared)
     finish()
@@ -207,7 +209,7 @@ def _blocks_more(
 
 
 def _repeat(subject: Subject, prepared: Prepared) -> None:
-    """Call with the same operands again and again; what overflows may."""
+    """Repeat the call with the same operands; overflows are allowed."""
     function = subject.kernels[prepared.spec.name].function
     arguments = (*prepared.outs, *prepared.inputs, *prepared.attributes)
     label = f"{prepared.label}, again and again,"
@@ -218,7 +220,7 @@ def _repeat(subject: Subject, prepared: Prepared) -> None:
 
 
 def _operands(prepared: Prepared) -> Iterator[tuple[str, Array]]:
-    """Yield name and array of every operand that is there."""
+    """Yield the name and the array of each operand that is not absent."""
     spec = prepared.spec
     operands = zip(
         (*spec.outputs, *spec.inputs), (*prepared.outs, *prepared.inputs), strict=True
@@ -235,7 +237,7 @@ def _operands(prepared: Prepared) -> Iterator[tuple[str, Array]]:
 def _largest(
     subject: Subject, spec: KernelSpec, dtype: DType, given: list[Sample]
 ) -> Sample:
-    """Return the largest sample that the set takes."""
+    """Return the largest sample that the set accepts."""
     for sample in sorted(given, key=_size, reverse=True):
         try:
             subject.prepare(spec, sample, dtype)
@@ -246,7 +248,7 @@ def _largest(
 
 
 def _size(sample: Sample) -> int:
-    """Return the elements of a sample's largest operand."""
+    """Return the number of elements of a sample's largest operand."""
     arrays: list[Any] = []
     for operand in sample.inputs:
         arrays += operand if isinstance(operand, (list, tuple)) else [operand]

@@ -9,7 +9,7 @@ from autocalc._dispatch.selection.upcast import FLOAT_KINDS
 from autocalc._kernels.table import TABLE
 from autocalc.testing.conformance._subject import Subject
 
-#: Budgets that are counted in ULP of the result; of the others the share says more.
+#: The budgets that are in ULP of the result; for others the share is more useful.
 _IN_ULP = ("ULP", "exact", "rounded")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The checks of values that are no ordinary numbers: NaN, infinities, subnormals."""
+"""Checks of special values: NaN, infinities, signed zeros and subnormals."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from autocalc.testing.conformance._subject import (
     smallest_normal,
 )
 
-#: Kernels that only move values: every bit pattern arrives as it was.
+#: Kernels that only move values; they must preserve each bit pattern.
 MOVES = frozenset({"copy", "embedding", "gather", "index_copy", "index_select"}
                   | {"scatter", "unfold"})  # fmt: skip
-#: Kernels whose formula multiplies by 0 what a kernel need not read, and those that
-#: refuse matrices with NaN.
+#: Kernels that may ignore NaN: their formula multiplies by 0 a value that the kernel
+#: need not read, or they refuse matrices with NaN.
 NAN_IS_OPEN = OF_MATRICES | {"attention", "attention_backward", "conv_dweight",
                              "cross_entropy"}  # fmt: skip
-#: Calls of a kernel that are made with NaN in each operand in turn.
+#: The number of calls of a kernel that are repeated with NaN in each operand.
 CALLS = 3
 
 
 def check_specials(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
-    """NaN goes where the formula takes it; what only moves keeps zeros' signs."""
+    """NaN propagates as in the formula; kernels that move values keep zeros' signs."""
     judged = Judged(subject, spec, dtype)
     able = [case.sample for case in cases(spec, dtype) if _has_values(case.sample)]
     step = max(1, len(able) // CALLS)
@@ -44,7 +44,7 @@ def check_specials(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
 
 
 def check_subnormals(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
-    """Outputs that the spec flushes hold 0 in place of subnormal numbers."""
+    """Outputs that the spec flushes have 0 instead of subnormal numbers."""
     judged = Judged(subject, spec, dtype)
     tiny = smallest_normal(computed_in(dtype))
     for case in cases(spec, dtype):
@@ -73,7 +73,7 @@ def _with_nan(sample: Sample) -> Iterator[Sample]:
 
 
 def _all_special(sample: Sample, dtype: DType) -> Sample:
-    """Return the sample with zeros, infinities, NaN and a subnormal for its floats."""
+    """Return the sample with its floats replaced by special values."""
     tiny = np.finfo(computed_in(dtype)).smallest_subnormal
     special = np.array([-0.0, np.inf, 0.0, -tiny, np.nan, -np.inf])
     inputs = tuple(
@@ -86,7 +86,7 @@ def _all_special(sample: Sample, dtype: DType) -> Sample:
 
 
 def _has_values(sample: Sample) -> bool:
-    """Return whether a sample is small, and none of its arrays is empty."""
+    """Return whether a sample is small and has no empty arrays."""
     sizes = [getattr(x, "size", 1) for x in sample.inputs]
     return bool(sizes) and all(sizes) and not is_large(sample)
 
@@ -96,7 +96,7 @@ def _is_float(x: Any) -> bool:
 
 
 def _expect_nan(judged: Judged, sample: Sample) -> None:
-    """Run a call; raise where the formula gives NaN and the kernel a number."""
+    """Run a call; raise if the formula gives NaN and the kernel a number."""
     for name, actual, wanted in _answers(judged, sample):
         lost = np.isnan(wanted) & ~np.isnan(actual.astype(np.float64))
         if lost.any():
@@ -109,7 +109,7 @@ def _expect_nan(judged: Judged, sample: Sample) -> None:
 
 
 def _expect_same(judged: Judged, sample: Sample) -> None:
-    """Run a call; raise where a value that is only moved has another sign."""
+    """Run a call; raise if a value that is only moved has a different sign."""
     for name, actual, wanted in _answers(judged, sample):
         other = np.signbit(actual.astype(np.float64)) != np.signbit(wanted)
         other &= ~np.isnan(wanted)
@@ -123,7 +123,7 @@ def _expect_same(judged: Judged, sample: Sample) -> None:
 
 
 def _answers(judged: Judged, sample: Sample) -> Iterator[tuple[str, Any, Any]]:
-    """Run a call; yield name, values and wanted values of its outputs of floats."""
+    """Run a call; yield name, values and expected values of its float outputs."""
     spec, dtype = judged.spec, judged.dtype
     expected = expected_of(spec, sample, dtype)
     try:
@@ -138,13 +138,13 @@ def _answers(judged: Judged, sample: Sample) -> Iterator[tuple[str, Any, Any]]:
             continue
         for name, one, want, _ in pairs(output.name, out, wanted, _NOTHING):
             if _is_float(one):
-                with np.errstate(over="ignore"):  # of an oracle with more digits
+                with np.errstate(over="ignore"):  # the oracle has a wider range
                     wide = np.asarray(want, np.float64)
                 yield name, one, wide
 
 
 class _Nothing:
-    """Limits that nobody asks for."""
+    """A placeholder for limits that are not used."""
 
     def __getitem__(self, i: int) -> None:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The kernel set under test: runs its kernels, counts, and keeps the worst errors."""
+"""The kernel set under test; runs and counts calls, and stores the worst errors."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Prepared(NamedTuple):
     inputs: tuple[Any, ...]
     attributes: tuple[Any, ...]
     memory: Memory
-    #: Kernel, dtype and sample, to say which call it is.
+    #: The kernel, dtype and sample, as a description of the call.
     label: str
 
 
@@ -86,7 +86,8 @@ class Subject:
         self.calls: Counter[str] = Counter()
         self.refusals: dict[str, Counter[str]] = defaultdict(Counter)
         self.worst: dict[tuple[str, str], Worst] = defaultdict(Worst)
-        #: What the last call, and loading the set, did to the floating-point state.
+        #: The changes of the floating-point state by the last call, and by loading the
+        #: set.
         self.disturbed = ""
         self.disturbed_by_loading = ""
 
@@ -94,7 +95,7 @@ class Subject:
     def named(cls, choice: str) -> Subject:
         """Load the installed kernel set `choice`, or the best set of that family."""
         floating_point.restore()
-        with trusting():  # another process watches the kit itself
+        with trusting():  # another process watches the kit
             found = registry()
             kernel_set = find_set(found, choice)
             kernels = found.kernels(kernel_set.name)
@@ -211,7 +212,7 @@ class Subject:
         layout: str,
         in_out: list[Any],
     ) -> list[Any]:
-        """Return arrays of NaN for what is wanted; the in-out operands themselves."""
+        """Return arrays of NaN for wanted outputs, and in-out operands themselves."""
         if spec.writes:
             return list(in_out)
         if not (spec.strided_output or layout == "offset" or follows(spec, layout)):
@@ -232,7 +233,7 @@ class Subject:
         metas: tuple[Any, ...],
         accumulate: int,
     ) -> None:
-        """Raise `Refused` if the set does not take this call."""
+        """Raise `Refused` if the set does not accept this call."""
         supports = self.kernels[spec.name].supports
         if supports is None:
             return
@@ -247,7 +248,7 @@ class Subject:
 
     @contextmanager
     def threads(self) -> Iterator[Any]:
-        """Yield a function that sets the number of threads, which is restored later."""
+        """Yield a function that sets the number of threads; restore it afterwards."""
         own = self.kernel_set.set_num_threads
 
         def set_num_threads(count: int) -> None:
@@ -288,7 +289,7 @@ class Subject:
             if outs[i] is None:
                 continue
             extra: Any = smallest_normal(dtype) if self.flushes else 0.0
-            if output.name in spec.flushes:  # a term of a sum, and the sum
+            if output.name in spec.flushes:  # both the prior value and the sum
                 extra = 2 * smallest_normal(computed_in(dtype))
             if prior and prior[i] is not None:
                 sizes = [abs(x) for x in sample.attributes if _is_number(x)]
@@ -307,9 +308,10 @@ class Subject:
 
 
 def _vanished(actual: Array, wanted: Array, allowed: Any) -> Array:
-    """Return what is wanted, 0 where a kernel may write 0 for a tiny number and did.
+    """Return the expected values, with 0 where the kernel was allowed to write 0.
 
-    So that it counts for no error: one of 0 would be millions of units.
+    The kernel may write 0 for a tiny number.  Such a 0 must not count as an error,
+    which would be millions of units in the last place.
     """
     with np.errstate(invalid="ignore"):
         size = np.abs(wanted)
@@ -319,7 +321,7 @@ def _vanished(actual: Array, wanted: Array, allowed: Any) -> Array:
 
 
 def smallest_normal(dtype: DType) -> float:
-    """Return the smallest number with a full significand; 0 of integers."""
+    """Return the smallest normal number; 0 for integers."""
     return float(np.finfo(dtype).tiny) if dtype.kind == "f" else 0.0
 
 
@@ -330,7 +332,7 @@ def limits_of(
     expected: tuple[Any, ...],
     exception: str | None = None,
 ) -> Any:
-    """Return the absolute errors allowed; integers are compared exactly."""
+    """Return the allowed absolute errors; integers are compared exactly."""
     if dtype.kind not in FLOAT_KINDS:
         return [[0.0] * len(e) if isinstance(e, list) else 0.0 for e in expected]
     inputs = tuple(map(widen, sample.inputs))
@@ -353,7 +355,7 @@ def chosen(name: str | None) -> Subject:
     Raises
     ------
     ConfigError
-        If none is named, or the one that is cannot be used here.
+        If no set is named, or if the named set cannot be used here.
     """
     if not name:
         raise ConfigError(
@@ -364,7 +366,7 @@ def chosen(name: str | None) -> Subject:
 
 
 def output_metas(spec: KernelSpec, sample: Sample, dtype: DType) -> tuple[Any, ...]:
-    """Return shape and dtype of every output of a call, as the spec's rule has it."""
+    """Return the shape and dtype of each output of a call by the spec's rule."""
     if dtype in HALVES:
         return output_metas_of(spec, sample, dtype)
     keywords = {"shape": sample.shape, "dtype": dtype} if spec.free else {}
@@ -373,7 +375,7 @@ def output_metas(spec: KernelSpec, sample: Sample, dtype: DType) -> tuple[Any, .
 
 
 def budget_view(expected: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return expected values in float64, which budgets are computed in."""
+    """Return the expected values in float64, in which budgets are computed."""
     return tuple(
         None
         if value is None
@@ -385,7 +387,7 @@ def budget_view(expected: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def shapes_of(sample: Sample) -> str:
-    """Return the shapes of a sample's inputs, or of its output where it has none."""
+    """Return the shapes of a sample's inputs, or of its output if it has no inputs."""
     lists = [x if isinstance(x, (list, tuple)) else [x] for x in sample.inputs]
     shapes = ["x".join(map(str, a.shape)) or "scalar"
               for one in lists for a in one if a is not None]  # fmt: skip
@@ -397,7 +399,7 @@ def shapes_of(sample: Sample) -> str:
 def pairs(
     name: str, actual: Any, expected: Any, limit: Any
 ) -> Iterator[tuple[str, Any, Any, Any]]:
-    """Yield (label, actual, expected, limit) for an array or each of a list."""
+    """Yield (label, actual, expected, limit) for an array or each array of a list."""
     if not isinstance(actual, (list, tuple)):
         yield name, actual, expected, limit
         return
@@ -406,12 +408,12 @@ def pairs(
 
 
 def follows(spec: KernelSpec, layout: str) -> bool:
-    """Return whether results take this layout, as they do of operands that have it."""
+    """Return whether the results have this layout if the operands have it."""
     return layout == "channels-last" and keeps_layout(spec)
 
 
 def _shown(result: object) -> str:
-    """Return a kernel's result, in a few words."""
+    """Return a short description of a kernel's result."""
     return f"{type(result).__name__} {str(result)[:40]!r}"
 
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Says which kernel ran on which sample when a run hung or crashed.
+"""Report the kernel and the sample if a run hangs or crashes.
 
-Neither can be caught in the process itself: a kernel in C keeps the interpreter lock,
-and after a crash there is no interpreter.  So a second process watches a small shared
-file, where each call is noted before it begins (2 us), and speaks for the first.
+The process itself cannot report this: a kernel in C holds the interpreter's lock, and
+after a crash the interpreter no longer runs.  Each call is therefore noted in a small
+shared file before it begins, which takes 2 us.  A second process watches the file and
+reports for the first one.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from pathlib import Path
 
 from autocalc.testing.conformance._watcher import GRACE, HEAD, SIZE
 
-#: Seconds that one sample may take: even large ones take milliseconds.
+#: The seconds that a sample may take; even large samples take milliseconds.
 SAMPLE_SECONDS = 60.0
 
 
 class _Board:
-    """The shared file: how many times a call began or ended, and which one it was."""
+    """The shared file: the count of begins and ends of calls, and the current call."""
 
     def __init__(self, board: mmap.mmap) -> None:
         self._board = board
@@ -32,8 +33,8 @@ class _Board:
         self._owner = os.getpid()
 
     def note(self, text: str) -> None:
-        """Write down which call begins, or, with no text, that it ended."""
-        if os.getpid() != self._owner:  # a child that the kit itself waits for
+        """Note the call that begins, or with an empty text, that the call ended."""
+        if os.getpid() != self._owner:  # a child of the kit
             return
         said = text.encode()[: SIZE - HEAD.size]
         self._turns += 1
@@ -46,7 +47,7 @@ _boards: list[_Board] = []
 
 @contextmanager
 def watched(seconds: float = SAMPLE_SECONDS) -> Iterator[None]:
-    """Let a second process watch the calls in the block."""
+    """Run the block while a second process watches its calls."""
     handle, name = tempfile.mkstemp(prefix="autocalc-conformance-")
     os.truncate(handle, SIZE)
     with mmap.mmap(handle, SIZE) as shared:
@@ -61,7 +62,7 @@ def watched(seconds: float = SAMPLE_SECONDS) -> Iterator[None]:
 
 @contextmanager
 def noting(shared: mmap.mmap) -> Iterator[None]:
-    """Note the calls of this process in shared memory, for another one to read."""
+    """Note the calls of this process in shared memory for another process."""
     _boards.append(_Board(shared))
     try:
         yield
@@ -76,7 +77,7 @@ def _start(name: str, seconds: float) -> subprocess.Popen[bytes]:
 
 
 def _stop(watcher: subprocess.Popen[bytes]) -> None:
-    """End the watcher; a process that a kernel forked may hold its input open."""
+    """End the watcher; a process forked by a kernel may hold its input open."""
     assert watcher.stdin is not None
     watcher.stdin.close()
     try:
@@ -88,7 +89,7 @@ def _stop(watcher: subprocess.Popen[bytes]) -> None:
 
 @contextmanager
 def running(text: str) -> Iterator[None]:
-    """Note that the call which `text` names runs in the block."""
+    """Note that the block runs the call that `text` describes."""
     if not _boards:
         yield
         return

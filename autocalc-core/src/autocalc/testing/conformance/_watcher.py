@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The program of the process that watches a conformance run; see `_watch`.
 
-``python _watcher.py FILE SECONDS PID``: it ends when its input does, which the system
-closes whatever happens to the process PID.
+It is started as ``python _watcher.py FILE SECONDS PID``.  It ends when its input is
+closed; the system closes the input however the process PID ends.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ import sys
 import threading
 import time
 
-#: Turns so far, and the length of the text after them: 0 between two calls.
+#: The number of turns so far, and the length of the text that follows; 0 between two
+#: calls.
 HEAD = struct.Struct("<QQ")
 SIZE = 1024
-#: Seconds between two looks, and for a process to end by itself.
+#: The seconds between two checks, and the seconds that a process gets to end by itself.
 PAUSE, GRACE = 0.1, 5.0
 
 
@@ -29,7 +30,7 @@ def main(name: str, seconds: str, pid: str) -> None:
     threading.Thread(target=_wait_for_end, args=(ended,), daemon=True).start()
     with open(name, "rb") as file:  # noqa: PTH123  quick to start: no pathlib
         board = mmap.mmap(file.fileno(), SIZE, access=mmap.ACCESS_READ)
-    with contextlib.suppress(OSError):  # Windows keeps what is open
+    with contextlib.suppress(OSError):  # Windows keeps open files
         os.unlink(name)  # noqa: PTH108
     text = _watch(board, ended, float(seconds))
     if ended.is_set():
@@ -40,7 +41,7 @@ def main(name: str, seconds: str, pid: str) -> None:
         f"{text} did not end within {float(seconds):g} s; the run is stopped. Allow "
         f"more with --sample-seconds, or leave the kernel out with -k 'not ...'."
     )
-    os.kill(int(pid), signal.SIGABRT)  # pytest shows where it was
+    os.kill(int(pid), signal.SIGABRT)  # pytest prints the traceback
     if not ended.wait(GRACE):
         os.kill(int(pid), getattr(signal, "SIGKILL", signal.SIGTERM))
 
@@ -51,7 +52,7 @@ def _wait_for_end(ended: threading.Event) -> None:
 
 
 def _watch(board: mmap.mmap, ended: threading.Event, seconds: float) -> str:
-    """Return the call that ran when the process ended, or for too long."""
+    """Return the call that ran too long, or that ran when the process ended."""
     seen, since = -1, time.monotonic()
     while not ended.wait(PAUSE):
         turns, text = call_of(board)
@@ -63,7 +64,7 @@ def _watch(board: mmap.mmap, ended: threading.Event, seconds: float) -> str:
 
 
 def call_of(board: mmap.mmap) -> tuple[int, str]:
-    """Return the number of turns, and the call that runs, "" between two calls."""
+    """Return the number of turns and the running call, "" between two calls."""
     turns, length = HEAD.unpack_from(board)
     return turns, board[HEAD.size : HEAD.size + length].decode(errors="replace")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Makes the conformance tests of the set that ``--kernels`` names."""
+"""Fixtures and parameters for the conformance tests of the set in ``--kernels``."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def _subject(config: pytest.Config) -> Subject:
 
 @pytest.fixture(scope="session")
 def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
-    """Return the kernel set under test; another process watches calls in this one."""
+    """Return the kernel set under test; another process watches its calls."""
     seconds = request.config.getoption("--sample-seconds", default=SAMPLE_SECONDS)
     with ExitStack() as stack:
-        with _uncaptured(request.config):  # the watcher's words are for the terminal
+        with _uncaptured(request.config):  # the watcher prints to the terminal
             stack.enter_context(watched(seconds))
         yield _subject(request.config)
 
@@ -44,7 +44,7 @@ def _uncaptured(config: pytest.Config) -> AbstractContextManager[None]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Give one test to each check of each kernel and dtype."""
+    """Make one test for each check of each kernel and dtype."""
     if "check" in metafunc.fixturenames:
         subject = _subject(metafunc.config)
         metafunc.parametrize(

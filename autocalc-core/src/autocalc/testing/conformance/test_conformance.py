@@ -23,7 +23,7 @@ def test_conforms(
     check: Check,
     pytestconfig: pytest.Config,
 ) -> None:
-    """One promise of one kernel for one dtype, in a process of its own."""
+    """Test one promise of one kernel for one dtype, in a separate process."""
     alone = pytestconfig.getoption("--one-process", default=False)
     if not alone and can_guard(subject):
         seconds = pytestconfig.getoption("--sample-seconds", default=SAMPLE_SECONDS)
@@ -35,7 +35,7 @@ def test_conforms(
 
 
 def test_offered(subject: Subject, kernel: str) -> None:
-    """The set offers the kernel, and took at least one call of it."""
+    """The set has the kernel and accepted at least one call of it."""
     if kernel not in subject.kernels:
         pytest.skip(f"{subject.name} has no kernel {kernel}")
     assert isinstance(subject.kernels[kernel], KernelImpl)
@@ -47,13 +47,13 @@ def test_offered(subject: Subject, kernel: str) -> None:
 
 
 def test_names_are_in_the_table(subject: Subject) -> None:
-    """The set offers nothing that the kernel table does not know."""
+    """The set has no kernels that are not in the kernel table."""
     unknown = sorted(set(subject.kernels) - set(TABLE))
     assert not unknown, f"unknown kernels: {', '.join(unknown)}"
 
 
 def test_loading_keeps_the_floating_point_state(subject: Subject) -> None:
-    """A library that is linked with -ffast-math changes it as soon as it is loaded."""
+    """A library linked with -ffast-math would change the state when it is loaded."""
     assert not subject.disturbed_by_loading, (
         f"loading {subject.name} changed the floating-point state of the process: "
         f"{subject.disturbed_by_loading}; link it without -ffast-math"
