@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where the time of a step goes: kernels, operators, modules, and the machine's roof.
+"""The profiler measures the time of kernels, operators and modules in each step.
 
 ::
 
@@ -11,8 +11,8 @@
     print(prof.advice())
     prof.html("profile.html")
 
-Work (operations and bytes) is what the kernels' specs say.  The share of the machine's
-roof is known once `measure_peaks` has measured it.
+The work (operations and bytes) is computed from the specs of the kernels.  The share of
+the machine's peak performance is reported after `measure_peaks` has measured the peaks.
 """
 
 from __future__ import annotations
@@ -46,5 +46,5 @@ __all__ = [
     "step",
 ]
 
-if not _TYPE_CHECKING:  # a type checker knows the names that exist
+if not _TYPE_CHECKING:  # a type checker sees the names without it
     __getattr__ = _lookup(__name__)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Where the time of the steps went, made of a recording's events.
+"""Compute where the time of the steps went from the events of a recording.
 
-Every nanosecond of a step belongs to one segment: a kernel, or the Python in front of
-it, after the last kernel of a module, or at the end of the step.  So the times of all
-rows of a table add up to the steps, whatever they are grouped by.
+Each nanosecond of a step belongs to exactly one segment.  A segment is a kernel, the
+Python code before it, the Python code after the last kernel of a module, or the Python
+code at the end of the step.  For that reason, the times of all rows of a table add up
+to the time of the steps for any grouping.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from autocalc.profiler._recording import Kernel, KernelCall
 
 
 class ModuleCall:
-    """A module in a call of another one; the root stands for what no module calls."""
+    """A module within a call of another module; the root is code outside of modules."""
 
     __slots__ = ("children", "label", "module", "parent")
 
@@ -31,14 +32,14 @@ class ModuleCall:
         self.label = ""
 
     def within(self, module: Any) -> ModuleCall:
-        """Return the place of a module that is called here."""
+        """Return the call of a module inside this one."""
         found = self.children.get(id(module))
         if found is None:
             found = self.children[id(module)] = ModuleCall(module, self)
         return found
 
     def named(self, name: str) -> ModuleCall:
-        """Return the place of a module of a compiled program, by its dotted name."""
+        """Return the call of a module in a compiled program, by its dotted name."""
         place, words = self, name.split(".") if name else []
         for i in range(len(words)):
             label = ".".join(words[: i + 1])
@@ -50,7 +51,7 @@ class ModuleCall:
         return place
 
     def path(self) -> Iterator[ModuleCall]:
-        """Yield this place and those around it, without the root."""
+        """Yield this call and the outer calls, without the root."""
         place: ModuleCall = self
         while place.parent is not None:
             yield place
@@ -68,10 +69,11 @@ class Key(NamedTuple):
 class Sums:
     """Times of calls, in nanoseconds.
 
-    `total` includes the kernels that a kernel calls, `own` does not; `python` is what
-    ran before it, and `waited` what all threads together waited in its own time.  Of
-    the calls that reported their phases, `worked` is what all threads worked, and
-    `phases` how much of it they spent in each.
+    `total` includes the kernels that a kernel calls; `own` does not.  `python` is the
+    time of the Python code before the kernel.  `waited` is the waiting time of all
+    threads during the kernel's own time.  `worked` is the working time of all threads
+    in the calls that reported their phases, and `phases` divides this time into the
+    phases.
     """
 
     __slots__ = ("calls", "own", "phases", "python", "total", "waited", "worked")
@@ -83,7 +85,7 @@ class Sums:
 
 
 class KernelSpan(NamedTuple):
-    """A kernel's call for a trace: when it was, and its phases, in nanoseconds."""
+    """A kernel's call in a trace: its times and its phases, in nanoseconds."""
 
     start: int
     stop: int
@@ -92,7 +94,7 @@ class KernelSpan(NamedTuple):
 
 
 class ModuleSpan(NamedTuple):
-    """A module's call for a trace."""
+    """A module's call in a trace."""
 
     start: int
     stop: int
@@ -100,27 +102,27 @@ class ModuleSpan(NamedTuple):
 
 
 class StepSpan(NamedTuple):
-    """One step, in nanoseconds."""
+    """The times of one step, in nanoseconds."""
 
     start: int
     stop: int
 
 
 class Account:
-    """The account of a recording.
+    """The times in a recording, added up.
 
     Attributes
     ----------
     steps
-        The steps that are counted.
+        The counted steps.
     left_out
-        How many came before them, to warm up.
+        The number of warm-up steps before them.
     sums
-        By kernel, operator and module.
+        The sums of times, by kernel, operator and module.
     spans, calls
-        Kernels and modules of all steps in order.
+        The calls of kernels and of modules in all steps, in order.
     threads
-        How many could work; None where what they waited is not known.
+        The number of threads; None if the waiting times are not known.
     """
 
     def __init__(
@@ -140,7 +142,7 @@ class Account:
         self.calls: list[ModuleSpan] = []
         self._root = self._place = ModuleCall(None, None)
         self._open: list[tuple[int, ModuleCall]] = []
-        #: Serial numbers at which another module began, and which one it was.
+        #: The serial numbers at which the running module changed, and the new modules.
         self._serials: list[int] = []
         self._places: list[ModuleCall] = []
         #: The end of the last segment.
@@ -157,7 +159,7 @@ class Account:
 
     @property
     def nanoseconds(self) -> int:
-        """All steps together."""
+        """The time of all steps together."""
         return sum(step.stop - step.start for step in self.steps)
 
     def _read(self, events: list[tuple[Any, ...]]) -> None:
@@ -183,13 +185,13 @@ class Account:
         return found
 
     def _python(self, until: int) -> None:
-        """Give the time since the last segment to the module that runs."""
+        """Add the time since the last segment to the running module."""
         gap, self._last = self._gap(until), max(self._last, until)
         if gap:
             self._sums(None, None, self._place).python += gap
 
     def _gap(self, until: int) -> int:
-        """Return the time since the last segment, as far as it counts."""
+        """Return the time since the last segment that lies in counted steps."""
         first, end = self.steps[0].start, self.steps[-1].stop
         return max(0, min(until, end) - max(self._last, first))
 
@@ -217,7 +219,7 @@ class Account:
             summed(sums.phases, own.phases)
 
     def _of_node(self, serial: int) -> ModuleCall:
-        """Return the module that recorded a node; the running one if none is known."""
+        """Return the module that recorded a node, or the running module if unknown."""
         at = bisect_right(self._serials, serial)
         found = self._places[at - 1] if at else self._root
         return self._place if found is self._root else found
@@ -237,9 +239,10 @@ class Account:
 
 
 def _steps(events: list[tuple[Any, ...]], start: int, stop: int) -> list[StepSpan]:
-    """Return the steps that the user marked, else those that optimizers did.
+    """Return the steps that the user marked, otherwise the steps of optimizers.
 
-    Without marks all is one step; what comes after the last mark is none.
+    Without marks, the whole recording is one step.  Events after the last mark do not
+    belong to a step.
     """
     marks = [event for event in events if len(event) == 2]
     asked = [time for time, by_user in marks if by_user]
@@ -258,12 +261,12 @@ class Own(NamedTuple):
 
     @classmethod
     def of(cls, times: PoolTimes) -> Own:
-        """Return the time of a call, with all that it called."""
+        """Return the time of a call, including the kernels that it called."""
         start, stop, waited, helped, phases = times
         return cls(stop - start, waited, helped, phases)
 
     def without(self, times: PoolTimes) -> Own:
-        """Return the time without `times`, those of a call inside it."""
+        """Return the time minus `times`, the times of an inner call."""
         part = Own.of(times)
         return Own(
             self.time - part.time,
@@ -274,15 +277,15 @@ class Own(NamedTuple):
 
 
 def _nesting(events: list[tuple[Any, ...]]) -> tuple[list[Own], list[bool]]:
-    """Return each kernel's own part, and whether another kernel calls it.
+    """Return each kernel's own time, and whether another kernel called it.
 
-    Events come in the order in which they end.
+    The events are in the order of their ends.
     """
     own, nested = [Own(0, 0, 0, {})] * len(events), [False] * len(events)
     done: list[tuple[int, PoolTimes]] = []
     for i, event in enumerate(events):
         if not isinstance(event, KernelCall):
-            done.clear()  # no kernel spans the call of a module
+            done.clear()  # no kernel contains the call of a module
             continue
         own[i] = Own.of(event.times)
         while done and done[-1][1].start >= event.times.start:
@@ -314,7 +317,7 @@ def _name(root: ModuleCall) -> None:
         if not place.label:
             place.label = labels.get(id(place.module)) or _title(place.module)
     pending = [root]
-    while pending:  # a second time, as ids hold while all modules live
+    while pending:  # later: ids are valid while all modules live
         place = pending.pop()
         pending += place.children.values()
         place.module = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Advice: the time of a step that running at the machine's roof would save."""
+"""Advice by the time that reaching the machine's peak performance would save."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import NamedTuple
 from autocalc.profiler._rows import Row, totals
 from autocalc.profiler._table import milliseconds
 
-#: Less than this share of a step is not worth a word.
+#: Savings below this share of a step are not reported.
 LEAST = 0.02
 
-#: The share of Python from which `ac.compile` is advised.
+#: The share of Python time from which `ac.compile` is recommended.
 MUCH_PYTHON = 0.1
 
 
@@ -32,7 +32,7 @@ class Saving(NamedTuple):
 
 
 class Advice:
-    """Suggestions how to make a program faster; `str` returns them as text.
+    """Suggestions for making a program faster; `str` returns them as text.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Advice:
 def advice_of(
     rows: list[Row], steps: int, notes: list[str], *, compiled: bool
 ) -> Advice:
-    """Rank the kernels of a table, and Python, by what each would save."""
+    """Rank the kernels of a table, and Python, by the time that each would save."""
     kernels, python = totals(rows)
     whole = kernels + python
     found = [_of_kernel(row, steps, whole) for row in rows if row.saved]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The clocks of kernel sets: what threads wait, and what phases of kernels take."""
+"""The clocks of kernel sets: waiting times of threads, and phases of kernels."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from autocalc._kernels.kernel_set import PoolClock, PoolTimes
 
 
 class NoPool:
-    """The clock where no set has one: it tells the time alone."""
+    """The clock if no set has one; it only measures the time."""
 
     now = staticmethod(perf_counter_ns)
 
     def measure(self, on: bool) -> None:
-        """Do nothing: there are no threads."""
+        """Do nothing, because there are no threads."""
 
     def between(self, begin: int, end: int) -> PoolTimes:
-        """Return when it began and ended."""
+        """Return the begin and the end."""
         return PoolTimes(begin, end, 0, 0, {})
 
 
 class Clocks:
-    """The clocks of the sets that run, each made when it is first needed.
+    """The clocks of kernel sets; each is made when it is first needed.
 
     Attributes
     ----------
     first
-        That of the first usable set which has one, else the engine's, for all sets
-        without; or None.
+        The clock for all sets without a clock of their own.  It is the clock of the
+        first usable set that has one, otherwise that of the engine, or None.
     """
 
     def __init__(self, base: Selection) -> None:
@@ -49,7 +49,7 @@ class Clocks:
         return None if native.clock is None else self._clock(engine_clock)
 
     def measure(self, on: bool) -> None:
-        """Measure from now on, or no longer."""
+        """Start or stop measuring."""
         self._runs = on
         for clock in self._made.values():
             clock.measure(on)
@@ -69,20 +69,20 @@ class Clocks:
 
 
 def engine_clock() -> PoolClock:
-    """Return the clock of core's engine, which is there."""
+    """Return the clock of core's engine, which must exist."""
     assert native.clock is not None
     return native.clock
 
 
 def summed(many: dict[str, int], one: Mapping[str, int]) -> dict[str, int]:
-    """Add what phases took of one call to that of others, and return these."""
+    """Add the phases of one call to the sums in `many`, and return these."""
     for name, nanoseconds in one.items():
         many[name] = many.get(name, 0) + nanoseconds
     return many
 
 
 def rest(phases: Mapping[str, int], part: Mapping[str, int]) -> Mapping[str, int]:
-    """Return the phases of a call without those of a part of it."""
+    """Return the phases of a call minus those of an inner call."""
     if not part:
         return phases
     left = {name: taken - part.get(name, 0) for name, taken in phases.items()}
@@ -90,13 +90,13 @@ def rest(phases: Mapping[str, int], part: Mapping[str, int]) -> Mapping[str, int
 
 
 def shares(phases: Mapping[str, int], worked: int) -> dict[str, float]:
-    """Return the share of each phase in what all threads worked, in the same order."""
+    """Return each phase's share of the threads' working time, in the same order."""
     whole = max(worked, sum(phases.values()))
     return {name: taken / whole for name, taken in phases.items()} if whole else {}
 
 
 def words(phases: Mapping[str, Any]) -> str:
-    """Return shares for a reader: ``pack 3%, compute 90%``."""
+    """Return the shares as text: ``pack 3%, compute 90%``."""
     return ", ".join(f"{name} {_percent(share)}" for name, share in phases.items())
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A profile as one HTML page that refers to nothing outside of itself."""
+"""A profile as one HTML page without references to other files."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ ol { padding-left: 1.4em; }
 footer { margin: 2em 0 1em; font-size: 0.85rem; opacity: 0.75; }
 """
 
-#: Steps that have a bar.
+#: The most steps that have a bar.
 _BARS = 60
 
 
@@ -59,7 +59,7 @@ def page(
     facts: dict[str, str],
     title: str,
 ) -> str:
-    """Return the page; `rows` are the kernels'."""
+    """Return the page; `rows` are the rows of the kernels."""
     sections = [
         f"<h2>Steps</h2>{_legend()}{_bars(account)}",
         f"<h2>What would help most</h2>{_advice(advice)}",
@@ -104,7 +104,7 @@ def _legend() -> str:
 
 
 def _bars(account: Account) -> str:
-    """Return a bar for each of the last steps: kernels below, Python on top."""
+    """Return a bar for each of the last steps, with kernels below Python."""
     steps = account.steps[-_BARS:]
     kernels = [0] * len(steps)
     at = 0
@@ -135,9 +135,9 @@ def _bars(account: Account) -> str:
 
 
 def _outermost(account: Account) -> list[Any]:
-    """Return the spans that no other span covers, in order."""
+    """Return the spans that are not inside another span, in order."""
     found: list[Any] = []
-    for span in account.spans:  # in the order of their ends
+    for span in account.spans:  # sorted by their ends
         while found and found[-1].start >= span.start:
             found.pop()
         found.append(span)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Calls that are no kernels, seen while a profile runs.
+"""Record calls other than kernels while a profile runs.
 
-Modules, backward rules, optimizers and compiled functions are called through one method
-of their class.  It is another one for the time of a profile, as it is with lines of
-nodes in anomaly mode (`_graph/_lines.py`): without a profile it costs nothing.
+Modules, backward rules, optimizers and compiled functions are each called through one
+method of their class.  A profile replaces this method while it runs, in the same way as
+anomaly mode does to record lines (`_graph/_lines.py`).  Without a profile, there is no
+cost.
 """
 
 from __future__ import annotations
@@ -30,15 +31,15 @@ from autocalc.profiler._recording import Recording
 
 
 class Instruments:
-    """The replacements of methods by a profile, and their removal.
+    """Replaces methods during a profile, and restores them.
 
     Parameters
     ----------
     recording
         The recording that receives the calls.
     base
-        The selection of kernels outside of the profile: compiled functions go on with
-        it, so that they have the same programs as ever.
+        The selection of kernels outside of the profile.  Compiled functions continue to
+        use it, so their programs do not change.
     """
 
     def __init__(self, recording: Recording, base: Selection) -> None:
@@ -49,7 +50,7 @@ class Instruments:
         self._before: list[tuple[Any, str, Any, Any]] = []
 
     def install(self) -> None:
-        """Begin to see calls."""
+        """Replace the methods, to record calls."""
         self._put(Compiled, "__call__", self._compiled(Compiled.__call__))
         self._put(Replay, "run", self._replay(Replay.run))
         self._put(Module, "__call__", self._module(Module.__call__))
@@ -58,17 +59,17 @@ class Instruments:
             self._put(op, "rule", self._rule(op))
 
     def remove(self) -> None:
-        """Put everything back."""
+        """Restore the methods."""
         while self._before:
             where, name, value, put = self._before.pop()
-            if getattr(where, name) is put:  # and nobody has put another there
+            if getattr(where, name) is put:  # unless it was replaced again
                 setattr(where, name, value)
 
     def _put(self, where: Any, name: str, value: Any) -> None:
         self._before.append((where, name, getattr(where, name), value))
         setattr(where, name, value)
 
-    # ---- what is called ------------------------------------------------------------
+    # ---- replacements --------------------------------------------------------------
 
     def _module(self, original: Callable[..., Any]) -> Callable[..., Any]:
         recording = self._recording
@@ -117,7 +118,7 @@ class Instruments:
         return step
 
     def _compiled(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        """Let compiled functions choose kernels as without a profile."""
+        """Make compiled functions select kernels as without a profile."""
         recording = self._recording
 
         @wraps(original)
@@ -144,7 +145,7 @@ class Instruments:
 
     @contextmanager
     def _without_replaced_methods(self) -> Iterator[None]:
-        """Put methods that programs guard back for a while."""
+        """Restore, during the block, the methods that compiled programs guard."""
         seen = [
             (where, name, value, put)
             for where, name, value, put in self._before
@@ -159,7 +160,7 @@ class Instruments:
                 setattr(where, name, put)
 
     def _without(self, selection: Selection) -> Selection:
-        """Return the selection that it would be without the profile."""
+        """Return the selection as it would be without the profile."""
         if selection is self._recording.selection:
             return self._base
         found = self._plain.get(selection)

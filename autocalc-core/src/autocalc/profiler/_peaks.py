@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The peaks of this machine: measured when it is asked for, and kept.
+"""Measure and store the peak performance of this machine.
 
-The peak of arithmetic is that of large matrix products.  The peak of memory depends on
-how much is moved, as caches are faster than memory.  So it is measured at several
-sizes, and a kernel is compared with the best at the next smaller size or more.
+The peak of arithmetic is measured with large matrix products.  The peak bandwidth
+depends on the amount of data, because caches are faster than memory.  For that reason
+it is measured for several sizes.  A kernel is compared with the best bandwidth at the
+next smaller size or at a larger one.
 """
 
 from __future__ import annotations
@@ -33,14 +34,15 @@ from autocalc._ops.matrices.matmul import matmul
 from autocalc._tensor import dtypes
 from autocalc._tensor.checks import check_flag
 
-#: The number of the files' form.
+#: The version of the file format.
 FORMAT = 2
 
-#: Rows and columns of the products, and bytes that are moved in a call.
+#: The number of rows and columns of the products, and the numbers of bytes that a call
+#: moves.
 PRODUCTS = (512, 1024, 2048)
 SIZES = (2**14, 2**16, 2**18, 2**20, 2**22, 2**24, 2**26, 2**27)
 
-#: Seconds for each measurement, and for one turn of it.
+#: The seconds of each measurement, and of one repetition in it.
 SECONDS, TURN = 0.06, 0.002
 
 
@@ -52,10 +54,10 @@ class Peaks(NamedTuple):
     cpu, threads
         The name of the CPU and the number of threads.
     flops
-        The floating-point operations in a second, by dtype; bfloat16 is included if the
+        The floating-point operations per second, by dtype.  bfloat16 is included if the
         CPU multiplies it faster than float32.
     bandwidth
-        Pairs of the number of bytes that a call moves, and the bytes in a second.
+        Pairs of the number of bytes that a call moves, and the bytes per second.
     packages
         The kernel packages that were measured.
 
@@ -78,9 +80,9 @@ class Peaks(NamedTuple):
         return self.flops.get(dtype, self.flops["float32"])
 
     def bandwidth_of(self, nbytes: float) -> float:
-        """Return the peak bandwidth, in bytes a second, of calls that move `nbytes`.
+        """Return the peak bandwidth, in bytes per second, of calls that move `nbytes`.
 
-        It is that of the next smaller size that was measured, or of a larger one.
+        It is the best bandwidth at the next smaller measured size or at a larger one.
         """
         larger = [rate for size, rate in self.bandwidth if size > nbytes]
         at = max(0, len(self.bandwidth) - len(larger) - 1)
@@ -106,14 +108,14 @@ class Peaks(NamedTuple):
         )
 
 
-#: Those of this process, by threads: also where no file can be kept.
+#: The peaks of this process, by threads; they are known even without a file.
 _known: dict[int, Peaks] = {}
 
 
 def measure_peaks(*, quiet: bool = False) -> Peaks:
     """Measure the peak performance of this machine and store the result.
 
-    It is measured for the current number of threads.  It takes about five seconds and
+    The measurement uses the current number of threads.  It takes about five seconds and
     prints a message on standard error.  Close other programs first.  The result is
     stored in the user's cache folder, for this CPU, this number of threads and the
     installed kernel packages, where profiles find it.
@@ -126,7 +128,7 @@ def measure_peaks(*, quiet: bool = False) -> Peaks:
     Returns
     -------
     Peaks
-        The operations and the bytes in a second.
+        The operations and the bytes per second.
 
     Raises
     ------
@@ -143,7 +145,7 @@ def measure_peaks(*, quiet: bool = False) -> Peaks:
     if not quiet:
         _say(f"Measuring the peaks of this machine on {_threads(threads)}: some 5 s.")
     flops = {name: _best_product(name) for name in ("float32", "float64", "bfloat16")}
-    if flops["bfloat16"] <= flops["float32"]:  # computed in that
+    if flops["bfloat16"] <= flops["float32"]:  # it is computed in float32
         del flops["bfloat16"]
     moved = tuple((float(size), _best_bandwidth(size)) for size in SIZES)
     found = Peaks(cpu_name(), threads, flops, moved, packages())
@@ -155,7 +157,7 @@ def measure_peaks(*, quiet: bool = False) -> Peaks:
 
 
 def peaks() -> Peaks | None:
-    """Return the peaks that were measured for this number of threads, or None.
+    """Return the measured peaks for the current number of threads, or None.
 
     Examples
     --------
@@ -173,7 +175,7 @@ def peaks() -> Peaks | None:
 
 
 def forget() -> None:
-    """Read the file again when it is needed next."""
+    """Forget the peaks; the file is read again when it is next needed."""
     _known.clear()
 
 
@@ -189,7 +191,7 @@ def _say(text: str) -> None:
 
 
 def _best_product(name: str) -> float:
-    """Return the operations a second of the best matrix product."""
+    """Return the operations per second of the fastest matrix product."""
     dtype = dtypes.as_dtype(name)
     best = 0.0
     with no_grad():
@@ -200,7 +202,7 @@ def _best_product(name: str) -> float:
 
 
 def _best_bandwidth(nbytes: int) -> float:
-    """Return the bytes a second of the best of reading, copying and adding."""
+    """Return the largest bandwidth of reading, copying and adding, per second."""
     a, b, out = [full((nbytes // 12,), 0.5)._array for _ in range(3)]
     whole = full((nbytes // 4,), 0.5)._array
     two = whole[: nbytes // 8], whole[nbytes // 8 : 2 * (nbytes // 8)]
@@ -213,7 +215,7 @@ def _best_bandwidth(nbytes: int) -> float:
 
 
 def _seconds(call: Callable[[], Any]) -> float:
-    """Return the least time of a call; short ones are timed many at a time."""
+    """Return the shortest time of a call; short calls are timed in groups."""
     call()
     started = perf_counter()
     call()
@@ -233,12 +235,12 @@ def _seconds(call: Callable[[], Any]) -> float:
 
 
 def path_of_peaks(threads: int) -> Path:
-    """Return the file of this CPU and so many threads."""
+    """Return the path of the file for this CPU and a number of threads."""
     return cache_folder() / "peaks" / f"{cpu_name()}-{threads}-threads.json"
 
 
 def _write(found: Peaks) -> str:
-    """Keep the peaks; return in a sentence where, or why not."""
+    """Store the peaks; return a sentence with the file, or why it was not written."""
     path = path_of_peaks(found.threads)
     try:
         write_json(path, {"format": FORMAT, **found._asdict()})
@@ -280,7 +282,7 @@ def _rate(given: Any) -> float:
 
 
 def _without(path: Path, reason: str) -> Peaks | None:
-    """Say why a file is not used; there are no peaks then."""
+    """Warn why a file is not used, and return None."""
     logger("profiler").warning(
         "the peaks in %s are not used: %s. ac.profiler.measure_peaks() renews them.",
         path,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Phases of kernels below a table: lines of text, and bars in HTML."""
+"""The phases of kernels below a table, as lines of text or bars in HTML."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autocalc.profiler._rows import Row
 
 TITLE = "Phases, in shares of the time that threads worked in the kernel:"
 
-#: Colours of phases in their order; white text can be read on each.
+#: The colours of the phases, in order; white text is readable on each.
 _COLOURS = {
     "pack": "#8a5a00",
     "compute": "#2f6fb5",
@@ -46,7 +46,7 @@ def text_of(rows: Sequence[Row]) -> list[Any]:
 
 
 def html_of(rows: Sequence[Row]) -> str:
-    """Return a bar for each row, and its words; "" if there is nothing to show."""
+    """Return a bar and a text for each row; "" if there is nothing to show."""
     found = with_phases(rows)
     bars = "".join(
         f'<p style="margin: 0.5em 0 0.1em">{escape(row.name)}: '

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`profile`: a block in which kernels, operators and modules are timed."""
+"""`profile`, a block that times kernels, operators and modules."""
 
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ from autocalc.profiler._rows import GROUPS, Row, rows_of
 from autocalc.profiler._table import LIMIT, Table
 from autocalc.profiler._trace import write_trace
 
-#: Events that a profile has room for: some 400 MB, and 600 when it is over.
+#: The default for the most events of a profile: about 400 MB, and 600 MB at its end.
 MAX_EVENTS = 1_000_000
 
-#: A mean so many times the median is worth a word: something else ran as well.
+#: If the mean step takes this many times the median, a note says that other programs
+#: ran.
 DISTURBED = 1.2
 
-#: The profile that runs; its methods are those of classes, so there is one.
+#: The running profile; there is only one, because it replaces methods of classes.
 _running: list[profile] = []
 
 
@@ -44,13 +45,13 @@ class profile:
     instruction by instruction.  Call `step` at the end of each step.  Without `step`, a
     step ends with each step of an optimizer, and with each compiled call that updates
     parameters; without these, the whole block is one step.  In the block, each kernel
-    takes some microseconds longer; after the block, nothing does.
+    takes some microseconds longer; after the block, there is no cost.
 
     Parameters
     ----------
     warmup
         The number of steps at the beginning that do not count, if more steps follow. In
-        the first step, kernels are chosen.
+        the first step, kernels are selected.
     steps
         The number of steps to record; None for no limit.
     max_events
@@ -62,7 +63,7 @@ class profile:
     Attributes
     ----------
     steps
-        The seconds of each step that counts.
+        The seconds of each counted step.
     is_full
         Whether the recording has stopped because `max_events` was reached.
 
@@ -154,7 +155,7 @@ class profile:
         self._instruments.remove()
         recording.clocks.measure(False)
         leave(self._token)
-        was_closed = recording.closed  # it is full, or has all the steps it wants
+        was_closed = recording.closed  # it is full, or has all steps
         events = recording.ended()
         if was_closed:
             last = events[-1]
@@ -193,7 +194,7 @@ class profile:
 
     @property
     def _ended(self) -> Account:
-        """The account of the recording."""
+        """The added-up times of the recording."""
         if self._account is None:
             message = (
                 "profile: there are no results before the end of the `with` block."
@@ -206,7 +207,7 @@ class profile:
         return [(step.stop - step.start) / 1e9 for step in self._ended.steps]
 
     def table(self, by: str = "kernel", *, limit: int | None = LIMIT) -> Table:
-        """Return a table of the times.
+        """Return a table of times.
 
         Parameters
         ----------
@@ -257,7 +258,7 @@ class profile:
         return [note]
 
     def advice(self) -> Advice:
-        """Return suggestions how to make the program faster, the largest saving first.
+        """Return suggestions for making the program faster, the largest saving first.
 
         A suggestion for a kernel is ranked by the time that the kernel would save if it
         reached the peak performance of this machine, which `measure_peaks` measures.
@@ -274,7 +275,7 @@ class profile:
         return advice_of(rows, len(self.steps), notes, compiled=compiled)
 
     def chrome_trace(self, path: str | os.PathLike[str]) -> None:
-        """Write all calls with their times, for https://ui.perfetto.dev or Chrome.
+        """Write a trace of all calls, for https://ui.perfetto.dev or Chrome.
 
         Parameters
         ----------
@@ -293,7 +294,7 @@ class profile:
     def html(self, path: str | os.PathLike[str], *, title: str = "Profile") -> None:
         """Write an HTML page with the steps, the advice, the roofline and the tables.
 
-        The page does not refer to other files, so that it can be stored and sent.
+        The page has no references to other files, so it can be stored and sent.
 
         Parameters
         ----------
@@ -324,12 +325,12 @@ class profile:
         Parameters
         ----------
         path
-            The file to write: .svg, or, with matplotlib, .png or .pdf.
+            The file to write: .svg, or .png or .pdf if matplotlib is installed.
 
         Raises
         ------
         DTypeError
-            If it is no path.
+            If `path` is not a path.
         PluginError
             If the format needs matplotlib, or is unknown.
         ConfigError

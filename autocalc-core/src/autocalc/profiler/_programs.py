@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Compiled programs, run instruction by instruction so that each is timed.
+"""Run compiled programs instruction by instruction, to time each instruction.
 
-The executor of a kernel package runs a program in one go.  Here each instruction gets
-an executor of its own of the same kind, so that it runs in the same C form, on the same
-temporaries; between two of them the time is taken.
+The executor of a kernel package runs a whole program in one call.  Here each
+instruction gets its own executor of the same kind.  It therefore runs in the same C
+form and on the same temporary memory.  The time is read between two instructions.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from autocalc.profiler._recording import Kernel, Recording, dtype, words
 
 
 class TimedExecutor:
-    """Runs calls one after another, and notes when each began and ended.
+    """Runs calls one after another, and records the begin and the end of each.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class TimedExecutor:
             self._timed.append((one.run, kernel, site, module))
 
     def move(self, slot: int, root: Array, offset: int) -> None:
-        """Let every call use other memory for a slot."""
+        """Make all calls use other memory for a slot."""
         for one in self._of_slot[slot]:
             one.move(slot, root, offset)
 
@@ -106,7 +106,7 @@ class Programs:
 
 
 def _writes_parameters(replay: Replay) -> bool:
-    """Return whether a program is a step of training."""
+    """Return whether a program updates parameters, as a training step does."""
     parameters = replay.program.parameters
     return any(
         view.slot in parameters

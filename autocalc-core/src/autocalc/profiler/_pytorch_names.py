@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What programs name for PyTorch's profiler, which records by kinds of devices."""
+"""Names of PyTorch's profiler, so that programs for it run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autocalc._tensor.checks import check_type
 
 
 class ProfilerActivity(Enum):
-    """What PyTorch's profiler records; AutoCalc's profiler always records kernels.
+    """The devices in PyTorch's profiler; AutoCalc's profiler always records kernels.
 
     Examples
     --------
@@ -35,7 +35,7 @@ class record_function(ContextDecorator):
     Parameters
     ----------
     name, args
-        The name of the block, and a text that describes it.
+        The name of the block, and a description.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class record_function(ContextDecorator):
 
 
 def kineto_available() -> bool:
-    """Return False: AutoCalc does not use the library of PyTorch's profiler.
+    """Return False, because AutoCalc does not use the library of PyTorch's profiler.
 
     Examples
     --------

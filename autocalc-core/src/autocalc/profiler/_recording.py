@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The events while a profile runs, as a list.
+"""Record the events of a profile in a list.
 
-Recording is a way to dispatch: a selection whose decisions are wrapped, so that a
-program which is not profiled pays nothing.  Events are plain tuples, made sense of when
-the profile is over (`_account`):
+Recording uses dispatch: a selection of kernels whose decisions are wrapped.  Without a
+profile, it therefore costs nothing.  Events are plain tuples; `_account` evaluates them
+after the profile:
 
 ==========================================  ==========================================
 event                                       what it is
@@ -18,8 +18,9 @@ event                                       what it is
                                             the kernel that follows
 ==========================================  ==========================================
 
-Kernels leave the caches cold, so each line of code and data that is touched between two
-of them costs.  As little as possible is done there: the work is done by `ended`.
+Kernels evict other data from the caches, so all code and data that is used between two
+kernels takes time.  For that reason, as little as possible is done there; `ended` does
+the work later.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ from autocalc.profiler._clocks import Clocks
 class Kernel(NamedTuple):
     """A kernel and the operands that it was called with.
 
-    `names` are those of the kernels that it stands for, in compiled programs.
+    In compiled programs, `names` are the names of the kernels that it replaces.
     """
 
     name: str
@@ -55,14 +56,14 @@ class Kernel(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Its name in a table."""
+        """The name of the kernel in a table."""
         if self.name == "elementwise_chain":
             return ", ".join(self.names) or self.name
         return self.name
 
 
 class KernelCall(NamedTuple):
-    """A kernel's call, as it is when the profile is over."""
+    """A kernel's call, as evaluated after the profile."""
 
     times: PoolTimes
     kernel: Kernel
@@ -76,19 +77,21 @@ class Recording:
     Attributes
     ----------
     closed
-        Whether nothing is recorded any more: the profile is over, or full.
+        Whether recording has ended, because the profile has ended or is full.
     muted
-        Whether kernels and modules are a part of something else: of a compiled call.
+        Whether kernels and modules are not recorded, because they are part of a
+        compiled call.
     is_full
-        Whether it closed for want of room.
+        Whether it closed because it had no more room.
     pending
-        Whether the compiled call that runs was a step.
+        Whether the running compiled call is a step.
     site, serial
-        The site and serial number of the backward rule that runs.
+        The site and the serial number of the running backward rule.
     clocks
         The clocks of the kernel sets, which give waiting times and phases.
     caller, caller_at
-        From where in Python the last rule was called: its frame's code and place.
+        The Python caller of the last rule: the code of its frame and the position in
+        it.
     """
 
     __slots__ = (
@@ -112,12 +115,12 @@ class Recording:
         self.selection = base.derive(wrap=self.wrap)
 
     def is_elsewhere(self) -> bool:
-        """Return whether what runs now is none of this recording's."""
+        """Return whether the running code does not belong to this recording."""
         return self.closed or self.muted or get_ident() != self.thread
 
-    # One frame: it runs at each call of a kernel.
+    # This is a single frame, because it runs in each call of a kernel.
     def wrap(self, spec: KernelSpec, name: str, function: Entry) -> Callable[..., None]:
-        """Return `function` of the set `name`, timed whenever it is called."""
+        """Return `function` of the set `name`, wrapped to time each call."""
         run = function if self.inner is None else self.inner(spec, name, function)
         end = len(spec.outputs) + len(spec.inputs)
         known: dict[Any, Kernel] = {}
@@ -148,7 +151,7 @@ class Recording:
         return call
 
     def ended(self) -> list[tuple[Any, ...]]:
-        """Return the events, a `KernelCall` for each call; no more come."""
+        """End the recording; return the events, with a `KernelCall` for each call."""
         self.closed = True
         events = self.events
         for i, event in enumerate(events):
@@ -158,24 +161,24 @@ class Recording:
         return events
 
     def fill(self) -> None:
-        """Record no more: there is no room."""
+        """Stop recording, because there is no more room."""
         self.closed = self.is_full = True
 
     def enter(self, module: Any) -> tuple[Any, ...]:
-        """Note that a module is called; return what `leave` needs."""
+        """Record the call of a module; return the data that `leave` needs."""
         self.events.append((perf_counter_ns(), next_serial(), module))
         before = self.site, self.serial
         self.site, self.serial = None, -1
         return before
 
     def leave(self, before: tuple[Any, ...]) -> None:
-        """Note that it returned."""
+        """Record the return of the module."""
         self.site, self.serial = before
         if not self.closed:
             self.events.append((perf_counter_ns(), next_serial(), None))
 
     def step(self, *, asked: bool) -> None:
-        """Note that a step is over; close after the last one that is wanted."""
+        """Record the end of a step; close the recording after the last wanted step."""
         if self.is_elsewhere():
             return
         self.events.append((perf_counter_ns(), asked))
@@ -189,7 +192,7 @@ _CALL = 6
 
 
 def described(spec: KernelSpec, name: str, args: tuple[Any, ...]) -> Kernel:
-    """Return what a call is, with the work that its spec says."""
+    """Return the description of a call, with the work by its spec."""
     n = len(spec.outputs)
     end = n + len(spec.inputs)
     outputs, inputs = [tuple(map(meta_of, some)) for some in (args[:n], args[n:end])]
@@ -206,7 +209,7 @@ def described(spec: KernelSpec, name: str, args: tuple[Any, ...]) -> Kernel:
 
 
 def words(metas: tuple[Any, ...]) -> str:
-    """Return shapes for a reader: ``256x784 784x1024``; a list by its length."""
+    """Return shapes as text, ``256x784 784x1024``; a list is shown by its length."""
     return " ".join(_word(meta) for meta in metas if meta is not None)
 
 
@@ -217,7 +220,7 @@ def _word(meta: Any) -> str:
 
 
 def dtype(operands: tuple[Any, ...]) -> str:
-    """Return the dtype of the first floating-point operand, else of the first."""
+    """Return the dtype of the first floating-point operand, or of the first operand."""
     flat = [
         x
         for operand in operands

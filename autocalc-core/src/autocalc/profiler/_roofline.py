@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The roofline picture: what kernels did, under what the machine can do.
+"""The roofline plot: performance of kernels compared with the machine's peaks.
 
-To the right a kernel does more arithmetic for each byte, upwards more in a second.  The
-slope is the memory's peak, the flat part that of arithmetic.  SVG is written here;
-other formats are drawn by matplotlib.
+The horizontal axis is the arithmetic per byte, and the vertical axis is the arithmetic
+per second.  The sloped part of the roof is the peak of the memory; the flat part is the
+peak of arithmetic.  SVG is written here; matplotlib draws other formats.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from autocalc.profiler._rows import Row
 _WIDTH, _HEIGHT = 720, 420
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 16, 46
 
-#: Kernels that are named.
+#: The most kernels that are named.
 _NAMED = 8
 
 
@@ -42,19 +42,19 @@ class _Axes(NamedTuple):
 
 
 class _Roof(NamedTuple):
-    """A line of the roof: the bytes a second of one level of memory."""
+    """A line of the roof: the bytes per second of one level of the memory."""
 
     name: str
     rate: float
 
 
 def drawn(rows: list[Row]) -> list[Row]:
-    """Return the rows that have a place in the picture: those that do arithmetic."""
+    """Return the rows that appear in the picture, which are those with arithmetic."""
     return [row for row in rows if row.gflops and row.intensity]
 
 
 def roofs_of(peaks: Peaks) -> list[_Roof]:
-    """Return the slopes of caches and memory."""
+    """Return the sloped lines of the caches and the memory."""
     return [
         _Roof("caches", peaks.bandwidth_of(0) / 1e9),
         _Roof("memory", peaks.bandwidth[-1][1] / 1e9),
@@ -78,7 +78,7 @@ def axes_of(rows: list[Row], peaks: Peaks | None) -> _Axes:
 
 
 def svg_of(rows: list[Row], peaks: Peaks | None) -> str:
-    """Return the picture as SVG, which scales and refers to nothing outside."""
+    """Return the picture as scalable SVG without references to other files."""
     rows = drawn(rows)
     axes = axes_of(rows, peaks)
     parts = [*_grid(axes), *(_roof_lines(axes, peaks) if peaks is not None else ())]
@@ -94,7 +94,7 @@ def svg_of(rows: list[Row], peaks: Peaks | None) -> str:
 
 
 def _grid(axes: _Axes) -> list[str]:
-    """Return lines and labels of powers of ten."""
+    """Return the lines and labels of powers of ten."""
     parts: list[str] = []
     low, left = _HEIGHT - _BOTTOM, _LEFT
     for power in range(axes.left, axes.right + 1):
@@ -115,7 +115,7 @@ def _grid(axes: _Axes) -> list[str]:
 
 
 def _roof_lines(axes: _Axes, peaks: Peaks) -> list[str]:
-    """Return the slopes of memory, up to the flat roof of arithmetic."""
+    """Return the sloped lines of memory, up to the flat line of arithmetic."""
     parts: list[str] = []
     right = 10.0**axes.right
     for name, flops in peaks.flops.items():
@@ -136,7 +136,7 @@ def _roof_lines(axes: _Axes, peaks: Peaks) -> list[str]:
 
 
 def _dot(axes: _Axes, row: Row, most: float) -> str:
-    """Return a kernel: its area is the time that it took."""
+    """Return the dot of a kernel; its area is proportional to the kernel's time."""
     x, y, radius = _circle(axes, row, most)
     title = f"{row.name}: {row.gflops:.3g} GFLOP/s, {row.intensity:.3g} FLOP/B"
     return (
@@ -152,7 +152,7 @@ def _circle(axes: _Axes, row: Row, most: float) -> tuple[float, float, float]:
 
 
 def _names(axes: _Axes, rows: list[Row], most: float) -> list[str]:
-    """Name the kernels that took the most, each where there is no other name."""
+    """Name the kernels with the largest times, without overlapping names."""
     parts: list[str] = []
     taken: list[tuple[float, float, float]] = []
     for row in rows:
@@ -173,7 +173,7 @@ def _names(axes: _Axes, rows: list[Row], most: float) -> list[str]:
 def _meets(
     taken: list[tuple[float, float, float]], x: float, wide: float, y: float
 ) -> bool:
-    """Return whether a text would cover another one."""
+    """Return whether a text would overlap another one."""
     return any(
         abs(y - other_y) < 12 and x < other + width and other < x + wide
         for other, width, other_y in taken
@@ -194,12 +194,12 @@ def _text(x: float, y: float, text: str, anchor: str) -> str:
 
 
 def write_picture(rows: list[Row], peaks: Peaks | None, path: Path) -> None:
-    """Write the picture: SVG by itself, other formats by matplotlib.
+    """Write the picture as SVG, or in other formats with matplotlib.
 
     Raises
     ------
     PluginError
-        If the format is another one and matplotlib is not installed, or does not know
+        If the format is not SVG, and matplotlib is not installed or does not support
         it.
     """
     if path.suffix.lower() == ".svg":
@@ -226,7 +226,7 @@ def write_picture(rows: list[Row], peaks: Peaks | None, path: Path) -> None:
 
 
 def _plot(axes: Any, rows: list[Row], peaks: Peaks | None) -> None:
-    """Draw into matplotlib's axes."""
+    """Draw the picture in matplotlib's axes."""
     places = axes_of(rows, peaks)
     most = max((row.self_time for row in rows), default=1.0) or 1.0
     for i, row in enumerate(rows):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Rows of tables: what kernels, operators or modules took, and the machine's roof."""
+"""Rows of tables: times of kernels, operators or modules, and shares of the peak."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from autocalc.profiler._account import Account, Key, Sums
 from autocalc.profiler._clocks import shares, summed
 from autocalc.profiler._peaks import Peaks
 
-#: By what calls can be put together.
+#: The ways to group calls.
 GROUPS = ("kernel", "operator", "module")
 
-#: Python that leads to no kernel, and what no module calls.
+#: The names for Python code without a kernel, and for calls outside of modules.
 NO_KERNEL, OUTSIDE = "(no kernel)", "(outside of modules)"
 
 
@@ -36,14 +36,14 @@ class Row:
         The share of `self_time` and `python` in the time of the steps; the shares of
         all rows add up to 1.
     gflops, gbs, intensity
-        While its kernels ran: operations in a second (in 10^9), bytes in a second
-        (in 10^9), and operations for each byte, as computed by the kernels' specs.
+        While its kernels ran: operations per second (in 10^9), bytes per second (in
+        10^9), and operations per byte, computed from the kernels' specs.
     roof
         The share of this machine's peak performance that was reached; None if the peaks
         were not measured.
     waiting
-        The share of time in which threads waited for others that worked on the same
-        kernel; None if it is not known.
+        The share of time in which threads waited for other threads of the same kernel;
+        None if it is not known.
     phases
         The shares of the working time that the threads spent in each phase, by name:
         ``"pack"``, ``"compute"`` and ``"epilogue"``.  They add up to less than 1 if
@@ -84,7 +84,7 @@ class Row:
 
 
 class _Group:
-    """The sums of a row, and its work."""
+    """The sums of times and the work of a row."""
 
     def __init__(self, name: str) -> None:
         self.row = Row(name)
@@ -133,7 +133,7 @@ class _Group:
 
 
 def rows_of(account: Account, by: str, peaks: Peaks | None) -> list[Row]:
-    """Return the rows of a table, those that take the most of the steps first."""
+    """Return the rows of a table, those with the largest shares first."""
     names: dict[str, Callable[[Key], str]] = {
         "kernel": _kernel,
         "operator": _operator,
@@ -168,7 +168,7 @@ def _operator(key: Key) -> str:
 
 
 def _with_totals(rows: list[Row], account: Account) -> list[Row]:
-    """Add what modules took that are called within; they may have had no own time."""
+    """Add the times of inner modules; a module may have no time of its own."""
     found = {row.name: row for row in rows}
     for key, sums in account.sums.items():
         names = {place.label for place in key.place.path()} or {OUTSIDE}
@@ -179,6 +179,6 @@ def _with_totals(rows: list[Row], account: Account) -> list[Row]:
 
 
 def totals(rows: Iterable[Row]) -> tuple[float, float]:
-    """Return the seconds of kernels and of Python."""
+    """Return the total seconds of kernels and of Python."""
     rows = list(rows)
     return sum(row.self_time for row in rows), sum(row.python for row in rows)

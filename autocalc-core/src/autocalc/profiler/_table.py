@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tables of rows: as text, for terminals by rich, as HTML."""
+"""Tables of rows as text, as HTML, and for terminals with rich."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from autocalc.profiler._phase_bars import html_of, text_of
 from autocalc.profiler._rows import Row
 
-#: Titles of columns; True for those aligned left.
+#: The titles of the columns, and whether each is aligned left.
 COLUMNS = (
     ("{by}", True),
     ("set", True),
@@ -28,36 +28,37 @@ COLUMNS = (
     ("bound by", True),
 )
 
-#: Columns that go first where a terminal is narrow: names and shares stay.  Of kernels
-#: and operators both times are equal.
+#: The columns that are left out first in a narrow terminal; names and shares remain.
+#: For kernels and operators, both times are equal.
 DISPENSABLE = (
     *("FLOP/B", "waiting", "GB/s", "GFLOP/s", "total ms", "Python ms", "calls"),
     *("bound by", "roof", "self ms", "set"),
 )
-#: Of modules the time with all that is in them is the better one to have.
+#: For modules, the time including inner modules is more useful.
 OF_MODULES = tuple(
     {"total ms": "self ms", "self ms": "total ms"}.get(title, title)
     for title in DISPENSABLE
 )
 
-#: Cells between two columns, and the width of a table as text.
+#: The number of spaces between columns, and the width of a table as text.
 _GAP, _WIDTH = 2, 150
 
-#: Rows that are shown unless others are asked for.
+#: The default number of rows to show.
 LIMIT = 20
 
 
 class Table:
     """A table of a profile: text by `str`, HTML in notebooks.
 
-    Times and numbers of calls in the text are those of one step.
+    The times and numbers of calls in the text are per step.
 
     Attributes
     ----------
     by
         The kind of the rows: ``"kernel"``, ``"operator"`` or ``"module"``.
     rows
-        All rows, those with the largest times first; sums over all steps.
+        All rows, those with the largest times first.  Their numbers are sums over all
+        steps.
     steps
         The number of steps.
 
@@ -119,7 +120,7 @@ class Table:
         return COLUMNS[i][0].format(by=self.by)
 
     def _used(self) -> list[int]:
-        """Return the columns in which any row has something."""
+        """Return the columns in which at least one row has a value."""
         rows = self.cells()
         return [i for i in range(len(COLUMNS)) if any(cells[i] for cells in rows)]
 
@@ -129,7 +130,7 @@ class Table:
         return sum(widths) + _GAP * max(0, len(columns) - 1)
 
     def _fitting(self, columns: list[int], width: int) -> list[int]:
-        """Return the columns that fit, names whole."""
+        """Return the columns that fit without shortening names."""
         dispensable = OF_MODULES if self.by == "module" else DISPENSABLE
         for title in dispensable:
             if self._width(columns) <= width:
@@ -138,7 +139,7 @@ class Table:
         return columns
 
     def _left_out(self, used: list[int], columns: list[int]) -> Iterator[str]:
-        """Yield a line about columns for which the terminal is too narrow."""
+        """Yield a line about the columns that do not fit into the terminal."""
         titles = [self._title(i) for i in used if i not in columns]
         if titles:
             yield f"Left out for want of width: {', '.join(titles)}."
@@ -147,22 +148,22 @@ class Table:
         return self.html()
 
     def cells(self) -> list[tuple[str, ...]]:
-        """Return the texts of the rows that are shown."""
+        """Return the texts of the shown rows."""
         return [_cells(row, self.steps) for row in self._shown()]
 
     def _shown(self) -> list[Row]:
         return self.rows if self._limit is None else self.rows[: self._limit]
 
     def _phased(self) -> list[Row]:
-        """Return the rows that are shown with their phases: of kernels alone."""
+        """Return the rows that are shown with their phases, only for kernels."""
         return self._shown() if self.by == "kernel" else []
 
     def leave_out(self, said: Container[str]) -> None:
-        """Do not say again what was said below another table."""
+        """Leave out notes that were printed below another table."""
         self._notes = [note for note in self._notes if note not in said]
 
     def notes(self) -> list[str]:
-        """Return the lines below the rows."""
+        """Return the notes below the rows."""
         hidden = len(self.rows) - len(self.cells())
         more = [f"{hidden} more rows; limit=None shows all."] if hidden else []
         return [*more, *self._notes]
@@ -209,12 +210,12 @@ def _cells(row: Row, steps: int) -> tuple[str, ...]:
 
 
 def milliseconds(seconds: float) -> str:
-    """Return seconds as milliseconds, to the microsecond."""
+    """Return seconds as milliseconds, rounded to microseconds."""
     return f"{1e3 * seconds:.3f}"
 
 
 def number(value: float) -> str:
-    """Return three digits of a number, without an exponent."""
+    """Return a number with three digits and without an exponent."""
     if value >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"

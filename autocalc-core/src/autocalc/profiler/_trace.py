@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A profile as a trace that Perfetto and Chrome open (the Trace Event Format)."""
+"""Write a profile in the Trace Event Format, which Perfetto and Chrome open."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _STEPS, _CALLS = 1, 2
 
 
 def write_trace(account: Account, start: int, path: Path) -> None:
-    """Write steps on one track, modules and the kernels in them on another.
+    """Write the steps on one track, and modules with their kernels on another.
 
-    Phases of kernels are among the arguments, in microseconds of all threads.
+    The arguments of a kernel include its phases, in microseconds over all threads.
     """
     events = [
         _named("process_name", 0, "AutoCalc"),
@@ -55,7 +55,7 @@ def _named(what: str, track: int, name: str) -> dict[str, Any]:
 def _event(
     name: str, kind: str, track: int, span: Any, start: int, arguments: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return an event with a beginning and a length, in microseconds."""
+    """Return an event with a begin and a duration, in microseconds."""
     return {
         "name": name,
         "cat": kind,
