@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The reference kernels as a kernel set, registered like any other."""
+"""The reference kernels as a kernel set, registered like any other set."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""References and decompositions in the calling convention of kernels."""
+"""Adapt references and decompositions to the calling convention of kernels."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _adapt_flushing(spec: KernelSpec, kernel: Any) -> Function:
 
 
 def flush(out: Any) -> Any:
-    """Write 0 of the same sign in place of subnormal numbers; return the array."""
+    """Replace subnormal numbers by 0 of the same sign; return the array."""
     if isinstance(out, (list, tuple)):
         for one in out:
             flush(one)
@@ -74,7 +74,7 @@ def _adapt_plain(spec: KernelSpec) -> Function:
     if chosen is not None:
         return _adapt_chosen(chosen)
     if spec.elementwise and not set(spec.dtypes) & set(FLOATS):
-        # Bits have nothing to warn of.
+        # Operations on bits cause no warnings.
         def bits(out: Array, *arguments: Any) -> None:
             out[...] = reference(numpy_xp, *arguments)
 
@@ -83,8 +83,9 @@ def _adapt_plain(spec: KernelSpec) -> Function:
     def kernel(out: Array, *arguments: Any) -> None:
         before = silence()
         try:
-            # What `np.copyto` does with casting="unsafe", in a fifth of the time.  It
-            # warns of what overflows in a narrower dtype, so it runs quietly, too.
+            # This is the same as `np.copyto` with casting="unsafe", in a fifth of the
+            # time.  It warns if a value overflows in a narrower dtype, so it also runs
+            # without warnings.
             out[...] = reference(numpy_xp, *arguments)
         finally:
             restore(before)
@@ -93,28 +94,29 @@ def _adapt_plain(spec: KernelSpec) -> Function:
 
 
 def _with_fresh(kernel: Any, fresh: Callable[..., Any]) -> Function:
-    """Hang on a kernel what returns its result instead of writing it.
+    """Attach to a kernel a function that returns its result instead of writing it.
 
-    For callers that know that for such operands it returns an array as the kernel gets
-    one: without a second array and a copy.  It runs where NumPy is silent.
+    It saves an array and a copy.  Its callers must know that for their operands it
+    returns an array like the output that the kernel would get.  They call it with
+    NumPy's warnings switched off.
     """
     kernel.fresh = fresh
-    return kernel  # type: ignore[no-any-return]  # what was given
+    return kernel  # type: ignore[no-any-return]  # the kernel itself
 
 
 def _adapt_ufunc(ufunc: Any) -> Function:
-    """Adapt a reference that is one ufunc of its operands: it writes the output."""
+    """Adapt a reference that is one ufunc of its operands, which writes the output."""
 
     def one(out: Array, a: Array) -> None:
         before = silence()
         try:
             ufunc(a, out=out)
-        except TypeError:  # the output has a dtype of another kind
+        except TypeError:  # the output's dtype has another kind
             out[...] = ufunc(a)
         finally:
             restore(before)
 
-    def two(out: Array, a: Array, b: Array) -> None:  # `*operands` takes a third more
+    def two(out: Array, a: Array, b: Array) -> None:  # `*operands` is a third slower
         before = silence()
         try:
             ufunc(a, b, out=out)
@@ -155,7 +157,7 @@ def _adapt_wide_ufunc(ufunc: Any) -> Function:
 
 
 def _adapt_chosen(ufuncs: dict[str, Any]) -> Function:
-    """Adapt a reference that is one ufunc for each word of its attribute."""
+    """Adapt a reference that is one ufunc for each value of its attribute."""
 
     def one(out: Array, a: Array, word: str) -> None:
         before = silence()
@@ -184,7 +186,7 @@ def _adapt_chosen(ufuncs: dict[str, Any]) -> Function:
 
 
 class _Traced:
-    """Stands for an operand or a result, and tells how it was made."""
+    """A placeholder for an operand or a result, which records how it was made."""
 
     def __init__(self, itemsize: int, *made: Any) -> None:
         self.made = made
@@ -195,7 +197,7 @@ class _Traced:
 
 
 class _Probe:
-    """A namespace of ufuncs that tell what they were called with."""
+    """A namespace of ufuncs that record their arguments."""
 
     float64 = np.float64
 
@@ -207,9 +209,9 @@ class _Probe:
 
 
 def _sole_ufunc(spec: KernelSpec) -> tuple[Any, bool]:
-    """Return the ufunc that a reference calls with its operands alone, or None.
+    """Return the ufunc that a reference applies to its operands, or None.
 
-    And whether it calls it in float64 where the operands are narrower.
+    The second result says whether narrower operands are converted to float64 first.
     """
     if not spec.elementwise or spec.attributes:
         return None, False
@@ -217,7 +219,7 @@ def _sole_ufunc(spec: KernelSpec) -> tuple[Any, bool]:
 
 
 def _chosen_ufuncs(spec: KernelSpec) -> dict[str, Any] | None:
-    """Return by word the ufuncs of a reference that is one for each, or None."""
+    """Return the ufuncs of a reference by the value of its attribute, or None."""
     if not spec.elementwise or [a.type for a in spec.attributes] != ["choice"]:
         return None
     found = {word: _ufunc_of(spec, word) for word in spec.attributes[0].choices}
@@ -227,7 +229,7 @@ def _chosen_ufuncs(spec: KernelSpec) -> dict[str, Any] | None:
 
 
 def _ufunc_of(spec: KernelSpec, *attributes: Any) -> tuple[Any, bool]:
-    """Return what `_sole_ufunc` does of a call with these attributes."""
+    """Return the result of `_sole_ufunc` for a call with these attributes."""
     if len(spec.inputs) > 2:
         return None, False
     (ufunc, *of_narrow) = _traced(spec, 4, attributes)
@@ -242,11 +244,11 @@ def _ufunc_of(spec: KernelSpec, *attributes: Any) -> tuple[Any, bool]:
 
 
 def _traced(spec: KernelSpec, itemsize: int, attributes: Any) -> list[Any]:
-    """Return the one ufunc of a reference, in what it computes and what it gives."""
+    """Return the single ufunc of a reference, its dtype and the dtype of its result."""
     operands = tuple([_Traced(itemsize) for _ in spec.inputs])
     try:
         found = spec.reference(_Probe(), *operands, *attributes)
-    except (TypeError, AttributeError):  # it does more
+    except (TypeError, AttributeError):  # not a single ufunc
         return [None, "", ""]
     given, computed = "given", "given"
     if isinstance(found, _Traced) and found.made[:2] == ("as", operands[0].dtype):
@@ -260,13 +262,14 @@ def _traced(spec: KernelSpec, itemsize: int, attributes: Any) -> list[Any]:
 
 
 def _silencer() -> tuple[Callable[[], Any], Callable[[Any], object]]:
-    """Return what silences NumPy's warnings, and what undoes it, given the answer.
+    """Return a function that silences NumPy's warnings, and one that undoes this.
 
-    `np.seterr` sets one variable of the context; a context of its own shows which, and
-    to what.  Setting that takes a tenth of what ``np.errstate`` or running in another
-    context does, and with 16 elements those take more than the arithmetic.
+    `np.seterr` sets one context variable; running it in a separate context reveals the
+    variable and its value.  Setting this variable takes a tenth of the time of
+    ``np.errstate``, or of running in another context.  For 16 elements, these take
+    longer than the arithmetic.
     """
-    if int(np.__version__.partition(".")[0]) >= 2:  # before it was not the context's
+    if int(np.__version__.partition(".")[0]) >= 2:  # a context variable since NumPy 2
         before, after = copy_context(), copy_context()
         after.run(np.seterr, all="ignore")
         changed = [v for v in after if before.get(v) is not after[v]]
@@ -280,7 +283,7 @@ silence, restore = _silencer()
 
 
 def quietly(function: Any, *args: Any, **keywords: Any) -> Any:
-    """Call a function of arrays whose overflows and NaN NumPy does not warn of."""
+    """Call a function of arrays without NumPy's warnings about overflow and NaN."""
     before = silence()
     try:
         return function(*args, **keywords)
@@ -323,9 +326,9 @@ def _adapt_general(spec: KernelSpec) -> Function:
 
 
 def adapt_on(spec: KernelSpec, xp: Any) -> Function:
-    """Turn a reference into a kernel of the device whose namespace is `xp`.
+    """Turn a reference into a kernel for the device with the namespace `xp`.
 
-    Numbers of the call may be arrays of NumPy without dimensions.
+    The numbers of a call may be 0-d NumPy arrays.
     """
     n = len(spec.outputs)
     reference, run = spec.reference, call_of(spec)
@@ -347,9 +350,10 @@ def _as_number(x: Any) -> Any:
 def call_of(spec: KernelSpec) -> Callable[..., tuple[Any, ...]]:
     """Make ``call(xp, function, outs, arguments)`` for a reference or decomposition.
 
-    It arranges the operands of a kernel call as the function takes them: in-out
-    operands first, `want` where outputs are optional, what is added into by name,
-    shape and dtype where the spec is free.  The answer has one entry per output.
+    It arranges the operands of a kernel call for the function.  In-out operands come
+    first.  If outputs are optional, the keyword `want` is passed.  Outputs to which
+    results are added are passed by name.  If the spec is free, shape and dtype are
+    passed.  The result has one entry for each output.
     """
     writes = [i for i, o in enumerate(spec.outputs) if o.name in spec.writes]
     names = [output.name for output in spec.outputs]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The benchmark cases of all kernels as rows of one table.
 
-Work comes from the kernel's spec: floating-point operations where a matrix product
-leads, bytes moved everywhere else.
+The work comes from the kernel's spec.  It is the number of floating-point operations if
+a matrix product dominates, and otherwise the number of bytes moved.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ class BenchmarkRow(NamedTuple):
     operands: str
     make: Operands  # the inputs
     attributes: tuple[Any, ...] = ()
-    want: int = 0  # which optional outputs, bit by bit
-    shape: tuple[int, ...] | None = None  # of the result, where inputs do not say it
+    want: int = 0  # bit mask of the optional outputs
+    shape: tuple[int, ...] | None = None  # of the result, if inputs leave it open
 
     @property
     def name(self) -> str:
-        """The key of the row."""
+        """The name of the row."""
         return f"{self.kernel} {self.operands}"
 
     @property
     def free(self) -> dict[str, Any]:
-        """The shape and dtype of the result, where the inputs leave them open."""
+        """The shape and dtype of the result, if the inputs do not determine them."""
         if self.shape is None:
             return {}
         return {"shape": self.shape, "dtype": TABLE[self.kernel].dtypes[0]}
 
     @property
     def keywords(self) -> dict[str, Any]:
-        """The arguments of the call that go by name."""
+        """The keyword arguments of the call."""
         return {**({"want": self.want} if self.want else {}), **self.free}
 
     @property
     def by_products(self) -> bool:
-        """Whether a matrix product leads: operations count then, otherwise bytes."""
+        """Whether a matrix product dominates; then operations count, else bytes."""
         return TABLE[self.kernel].lead == "gemm"
 
     def work(self, operands: Sequence[Any]) -> float:
@@ -68,5 +68,5 @@ ROWS = {row.name: row for row in _rows()}
 
 
 def arguments(row: BenchmarkRow) -> tuple[Any, ...]:
-    """Return the operands; the same numbers for each peer."""
+    """Return the operands; they have the same values for each library compared."""
     return row.make(np.random.default_rng(0))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Error budgets: how far a kernel may be from the float64 oracle.
+"""Error budgets: the largest allowed difference of a kernel from the float64 oracle.
 
-Each budget is a bound that follows from how the value is computed, times a small
-constant, so that it is neither loosened by large values nor broken by small ones.
-`eps` is the spacing of the kernel's dtype at 1 (2**-23 for float32).
+Each budget is an error bound that follows from the computation of the value, times a
+small constant.  It is therefore neither too loose for large values nor too tight for
+small values. `eps` is the spacing of the kernel's dtype at 1 (2**-23 for float32).
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import numpy as np
 
 from autocalc._kernels.spec import Array, Attributes, Budget
 
-#: Half a unit, and room for the oracle's own rounding (2**-11 ULP in long double).
+#: Half a unit, plus a margin for the oracle's rounding (2**-11 ULP in long double).
 ROUNDING = 0.501
 
 Inputs: TypeAlias = Sequence[Any]
-#: For each output the absolute errors allowed: an array or a number.
+#: The allowed absolute errors of each output: an array or a number.
 Limits: TypeAlias = Sequence[Any]
 Tolerance = Callable[[Inputs, Attributes, Inputs, float], Limits]
 
@@ -38,7 +38,7 @@ def smallest(eps: float) -> float:
 
 
 def magnitude(a: Array) -> Array:
-    """Return ``|a|`` with 0 where it is not finite: such results are compared apart."""
+    """Return ``|a|``, or 0 where it is not finite; these are compared separately."""
     a = np.asarray(a, dtype=np.float64)
     return np.where(np.isfinite(a), np.abs(a), 0.0)
 
@@ -49,7 +49,7 @@ def log2(n: int) -> float:
 
 
 def budget(text: str) -> Callable[[Tolerance], Budget]:
-    """Make a budget of a tolerance function."""
+    """Make a budget from a tolerance function."""
     return lambda tolerance: Budget(text, tolerance)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Benchmark cases: the calls by which a kernel is timed, and their operands.
+"""Benchmark cases: calls for timing a kernel, and their operands.
 
-A case is a call of the sizes that models have: inputs and attributes in the order of
-the kernel's signature.  `Operands` makes the inputs from a generator.
+A case is a call with sizes as in models.  It has the inputs and attributes in the order
+of the kernel's signature.  `Operands` makes the inputs from a random generator.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-#: As text: `np.random` takes 5 ms to import.
+#: The annotation is a string, because importing `np.random` takes 5 ms.
 Operands: TypeAlias = "Callable[[np.random.Generator], tuple[Any, ...]]"
 
 SIZES = {"4 Ki": 4 << 10, "64 Ki": 64 << 10, "1 Mi": 1 << 20, "16 Mi": 16 << 20}
 
-#: The parameters of a small transformer: embedding, two blocks of eight, a norm.
+#: The parameters of a small transformer: an embedding, two blocks with eight parameters
+#: each, and a norm.
 PARAMETERS = [(1000, 256), *[(768, 256), (768,), (256, 256), (256,)] * 2, (256,)]
 
 
@@ -27,9 +28,9 @@ class Case(NamedTuple):
     label: str
     operands: Operands
     attributes: tuple[Any, ...] = ()
-    #: The optional outputs that are computed, bit by bit.
+    #: The bit mask of the optional outputs to compute.
     want: int = 0
-    #: Of the result, where the inputs do not say it (`KernelSpec.free`).
+    #: The shape of the result, if the inputs do not determine it (`KernelSpec.free`).
     shape: tuple[int, ...] | None = None
 
 
@@ -69,7 +70,7 @@ def bools(*shape: int) -> Operands:
 
 
 def alternating(n: int) -> Operands:
-    """Make one bool operand, every second element true."""
+    """Make one bool operand in which every second element is true."""
     return lambda rng: (np.arange(n) % 2 == 0,)
 
 
@@ -99,7 +100,7 @@ def definite(count: int, n: int) -> Operands:
 
 
 def counter(rng: np.random.Generator) -> tuple[Any, ...]:
-    """Make seed and offset of random bits."""
+    """Make the seed and the offset of random bits."""
     return np.asarray(1, np.int64), np.asarray(0, np.int64)
 
 
@@ -114,7 +115,7 @@ def listed(*parts: Operands) -> Operands:
 
 
 def parameters(copies: int, *scalars: Any) -> Operands:
-    """Make lists of arrays as an optimizer has them, and 0-d operands."""
+    """Make lists of arrays like those of an optimizer, and 0-d operands."""
 
     def make(rng: np.random.Generator) -> tuple[Any, ...]:
         lists = tuple(
@@ -127,12 +128,12 @@ def parameters(copies: int, *scalars: Any) -> Operands:
 
 
 def step_scalars() -> tuple[Any, Any]:
-    """Return the learning rate and the number of the step, both 0-d."""
+    """Return the learning rate and the number of the step as 0-d arrays."""
     return np.asarray(1e-3, np.float32), np.asarray(2, np.int64)
 
 
 def parameters_label() -> str:
-    """Return how many parameters `parameters` makes."""
+    """Return the label with the number of parameters that `parameters` makes."""
     return f"{sum(int(np.prod(s)) for s in PARAMETERS):,} parameters"
 
 
@@ -147,5 +148,5 @@ def sized(operands: Callable[[int], Operands], *attributes: Any) -> list[Case]:
 def mebi(
     *makes: Callable[[int], Operands], attributes: tuple[Any, ...] = ()
 ) -> Callable[[], list[Case]]:
-    """Declare one case, of 2^20 elements in each operand."""
+    """Declare one case with 2^20 elements in each operand."""
     return lambda: [Case("1 Mi", join(*[make(1 << 20) for make in makes]), attributes)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How a kernel is declared: its parts, one after the other, in one place.
+"""Declarations of kernels: all parts of a kernel in one place.
 
 ::
 
@@ -22,14 +22,15 @@
     @cumsum.benchmarks
     def _(): ...
 
-Each part but `exception` is required, and so is the `decomposition` of a composite.
-Where the decomposition is the reference's formula over kernels, one `formula` is both::
+Each part except `exception` is required; a composite also requires a `decomposition`.
+If the decomposition is the formula of the reference over kernels, one `formula`
+declares both::
 
     @silu.formula(lead="exp")
     def _(xp, a): ...
 
-The kernel table imports every module of every family and makes a `KernelSpec` of each
-declaration: a kernel with a missing part fails there, by name.
+The kernel table imports all modules of all families and makes a `KernelSpec` from each
+declaration.  If a part is missing, this raises an error with the name of the kernel.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ Cases = Callable[[], Iterable[Case]]
 
 
 class Declaration:
-    """A kernel in the making; each decorator adds a part and returns its function."""
+    """An incomplete kernel; each decorator adds a part and returns the function."""
 
     def __init__(
         self, name: str, kind: Kind, signature: str, doc: str, **options: Any
@@ -75,7 +76,7 @@ class Declaration:
         self._spec: KernelSpec | None = None
 
     def __call__(self, xp: Any, *operands: Any, **named: Any) -> Any:
-        """Return what the kernel makes of operands within a formula over `xp`."""
+        """Return the result of the kernel for operands in a formula over `xp`."""
         if xp.__class__ is OverKernels:
             return xp.kernel(self.name, *operands, **named)
         return self._parts["reference"](xp, *operands, **named)
@@ -89,7 +90,7 @@ class Declaration:
         self._parts[part] = value
 
     def rule(self, rule: F) -> F:
-        """Declare shapes and dtypes of the outputs; see `KernelSpec.rule`."""
+        """Declare the shapes and dtypes of the outputs; see `KernelSpec.rule`."""
         self._add("rule", rule)
         return rule
 
@@ -99,7 +100,7 @@ class Declaration:
         return reference
 
     def decomposition(self, *, lead: str) -> Callable[[F], F]:
-        """Declare the same in primitives; `lead` does most of the work."""
+        """Declare the decomposition into primitives; `lead` does most of the work."""
 
         def declare(decomposition: F) -> F:
             self._add("decomposition", decomposition)
@@ -109,7 +110,7 @@ class Declaration:
         return declare
 
     def formula(self, *, lead: str) -> Callable[[F], F]:
-        """Declare reference and decomposition by one formula; see `over_kernels`."""
+        """Declare both reference and decomposition by a formula; see `over_kernels`."""
 
         def declare(formula: F) -> F:
             self.decomposition(lead=lead)(over_kernels(formula))
@@ -124,7 +125,7 @@ class Declaration:
     def budget(self, budget: str) -> Callable[[Tolerance], Budget]: ...
 
     def budget(self, budget: Budget | str) -> Any:
-        """Declare the error budget: a ready one, or its text and its tolerance."""
+        """Declare the error budget: a `Budget`, or a text for a tolerance function."""
         if isinstance(budget, Budget):
             self._add("budget", budget)
             return budget
@@ -160,7 +161,7 @@ class Declaration:
         *,
         flops_per_element: float | None = None,
     ) -> Callable[..., Work]:
-        """Declare the least work: a function, or operations for each element."""
+        """Declare the least work by a function or by the operations per element."""
         if work is None:
             assert flops_per_element is not None, "give the function or the number"
             work = per_element(self._parts["rule"], flops_per_element)
@@ -174,7 +175,7 @@ class Declaration:
     def benchmarks(self, cases: Cases, /) -> Cases: ...
 
     def benchmarks(self, *cases: Any) -> Any:
-        """Declare the calls to time: cases, or a function that yields them."""
+        """Declare the calls for timing: cases, or a function that yields cases."""
         if len(cases) == 1 and not isinstance(cases[0], Case):
             self._add("benchmarks", cases[0])
             return cases[0]
@@ -182,7 +183,7 @@ class Declaration:
         return None
 
     def spec(self) -> KernelSpec:
-        """Return the complete spec; raise `TypeError` where a part is missing."""
+        """Return the complete spec; raise `TypeError` if a part is missing."""
         if self._spec is None:
             self._check_complete()
             self._spec = KernelSpec(**self._parts, exceptions=self._exceptions)
@@ -201,17 +202,17 @@ class Declaration:
 
 
 def primitive(name: str, signature: str, doc: str, **options: Any) -> Declaration:
-    """Declare one of the kernels that are enough to train any model."""
+    """Declare a primitive; the primitives are sufficient to train any model."""
     return Declaration(name, "primitive", signature, doc, **options)
 
 
 def composite(name: str, signature: str, doc: str, **options: Any) -> Declaration:
-    """Declare a kernel that is there for speed: it has a decomposition."""
+    """Declare a composite: a kernel for speed, which has a decomposition."""
     return Declaration(name, "composite", signature, doc, **options)
 
 
 def standalone(name: str, signature: str, doc: str, **options: Any) -> Declaration:
-    """Declare a kernel that has a reference and no decomposition."""
+    """Declare a kernel that has a reference but no decomposition."""
     return Declaration(name, "standalone", signature, doc, **options)
 
 
@@ -230,14 +231,16 @@ def elementwise(
     lead: str | None = None,
     **options: Any,
 ) -> Callable[[Callable[..., Any]], Declaration]:
-    """Declare an elementwise kernel; what is decorated is its reference.
+    """Declare an elementwise kernel; the decorated function is its reference.
 
-    With a `lead` it is the formula of a composite: the decomposition, too.
+    With `lead`, the function is the formula of a composite, and thus also its
+    decomposition.
 
-    By default the kernel takes its name and its inputs from the reference.  Give
-    `inputs` where an input is optional or the kernel has attributes.  Inputs broadcast,
-    results have the inputs' dtype, and the output may share memory with any input.
-    Parts that differ are given, or declared later (`budget=None`).
+    By default the kernel takes its name and its inputs from the reference.  Pass
+    `inputs` if an input is optional or the kernel has attributes.  Inputs are
+    broadcast, results have the dtype of the inputs, and the output may share memory
+    with any input.  Parts that differ from these defaults are passed as arguments, or
+    declared later (`budget=None`).
     """
 
     def declare(reference: Any) -> Declaration:
@@ -267,7 +270,7 @@ def elementwise(
 
 
 def elementwise_rule(name: str, dtypes: tuple[DType, ...]) -> Callable[..., Meta]:
-    """Make the rule: inputs of one dtype, broadcast together, any attributes."""
+    """Return a rule for inputs of one dtype that are broadcast, and any attributes."""
 
     def rule(*arguments: Any) -> Meta:
         present = [meta for meta in arguments if isinstance(meta, Meta)]

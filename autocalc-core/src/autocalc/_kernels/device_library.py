@@ -15,8 +15,8 @@ class DeviceLibrary(Protocol):
     ``c_contiguous``, ``reshape``, ``transpose``, ``view(dtype)`` and basic indexing,
     all of which return views.  Assigning to ``a[...]`` converts and copies.  Kernels of
     the device receive such arrays; 0-d numbers of a call may be NumPy arrays.  Work may
-    be asynchronous: `to_host` and `synchronize` wait for it, and raise the errors that
-    kernels have found since the last time.
+    be asynchronous: `to_host` and `synchronize` wait for it.  They also raise the
+    errors that kernels have found since the last wait.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class DeviceLibrary(Protocol):
     xp: Any
 
     def count(self) -> int:
-        """Return the number of such devices in this machine."""
+        """Return the number of devices of this kind in the machine."""
 
     def empty(self, shape: Shape, dtype: DType, /) -> Array:
         """Return a new C-contiguous array, whose elements are undefined."""
@@ -37,7 +37,7 @@ class DeviceLibrary(Protocol):
         """Return a C-contiguous copy of a NumPy array on the device."""
 
     def to_host(self, array: Array, /) -> Array:
-        """Return a copy as a NumPy array, after all work on the array is done."""
+        """Return a copy as a NumPy array, after all work on the array has ended."""
 
     def strided(self, array: Array, shape: Shape, strides: Shape, offset: int) -> Array:
         """Return a view that begins at byte `offset`, with strides in bytes."""
@@ -46,16 +46,16 @@ class DeviceLibrary(Protocol):
         """Return the address of the first element in the device's memory."""
 
     def may_share_memory(self, a: Array, b: Array, /) -> bool:
-        """Return whether a write into one of two arrays may change the other."""
+        """Return whether a write to one of the arrays may change the other one."""
 
     def pin(self, array: Array, /) -> Array:
         """Return a copy in pinned host memory, for the fastest copies to the device."""
 
     def is_pinned(self, array: Array, /) -> bool:
-        """Return whether a NumPy array is in pinned memory, see `pin`."""
+        """Return whether a NumPy array is in pinned memory; see `pin`."""
 
     def synchronize(self) -> None:
-        """Wait until all work on the device is done."""
+        """Wait until all work on the device has ended."""
 
     def stats(self) -> dict[str, int]:
         """Return the counters of the device's memory."""

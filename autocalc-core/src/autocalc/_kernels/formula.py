@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""A formula is written once: on arrays it is the reference, here it calls kernels.
+"""Run a formula over kernels; the same formula over arrays is the reference.
 
-A formula is a function ``f(xp, *operands, *attributes)`` with NumPy's functions and
-operators.  `over_kernels` turns it into a decomposition: the operands become `Term`s,
-whose operators call kernels of the namespace `k`, and `xp` becomes `OverKernels`.
+A formula is a function ``f(xp, *operands, *attributes)`` that uses NumPy's functions
+and operators.  `over_kernels` turns it into a decomposition: the operands become
+`Term`s, whose operators call kernels of the namespace `k`, and `xp` becomes
+`OverKernels`.
 
-Kernels compute in the dtype of their operands, so `xp.float64` and `xp.longdouble` are
-no other dtype there: ``wide(xp, a)`` is `a`.  Numbers become constants of the dtype
-of the first term.  What depends on values is not known: `any` and `all` answer False,
-so a formula may ask only whether it can take a shorter path, or should mend an extreme
-value.
+Kernels compute in the dtype of their operands, so conversions to `xp.float64` and
+`xp.longdouble` have no effect: ``wide(xp, a)`` is `a`.  Numbers become constants with
+the dtype of the first term.  Values are not known while the formula runs: `any` and
+`all` return False.  A formula may therefore use them only to select a shorter path or
+to correct an extreme value.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Any
 from autocalc._kernels.rules import INT64
 from autocalc._kernels.spec import DType, Shape
 
-#: What `xp.float64` is where kernels compute in the dtype of their operands.
+#: The value of `xp.float64` over kernels, which compute in the dtype of their operands.
 _AS_GIVEN = "as given"
 
 _LISTS = (list, tuple)
@@ -48,16 +49,16 @@ def over_kernels(formula: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _as_terms(k: Any, operand: Any) -> Any:
-    """Return arrays as terms; numbers, words and None stay."""
+    """Convert arrays to terms; numbers, strings and None do not change."""
     if operand is None or isinstance(operand, (int, float, str)):
         return operand
-    if operand.__class__ in _LISTS:  # ONNX's values are named tuples
+    if operand.__class__ in _LISTS:  # ONNX values are named tuples
         return operand.__class__(_as_terms(k, one) for one in operand)
     return operand if operand.__class__ is Term else Term(k, operand)
 
 
 def _terms_of(operands: Any) -> list[Term]:
-    """Return the terms among operands and lists of them."""
+    """Return the terms in operands and in lists of operands."""
     if operands.__class__ is Term:
         return [operands]
     if operands.__class__ in _LISTS:
@@ -66,7 +67,7 @@ def _terms_of(operands: Any) -> list[Term]:
 
 
 def _arrays_of(result: Any, given: set[int]) -> Any:
-    """Return the arrays of terms; results are new, so that operands are copied."""
+    """Return the arrays of terms; operands are copied, because results must be new."""
     if result.__class__ in _LISTS:
         return result.__class__(_arrays_of(one, given) for one in result)
     if result is None:
@@ -75,7 +76,7 @@ def _arrays_of(result: Any, given: set[int]) -> Any:
 
 
 class Term:
-    """An array in a formula: its operators call kernels."""
+    """An array in a formula, whose operators call kernels."""
 
     __slots__ = ("array", "k")
     __hash__ = None  # type: ignore[assignment]  # `==` compares elements
@@ -83,7 +84,7 @@ class Term:
     def __init__(self, k: Any, array: Any) -> None:
         self.k, self.array = k, array
 
-    # ---- what is known without computing -----------------------------------------
+    # ---- properties that need no computation -------------------------------------
 
     @property
     def shape(self) -> Shape:
@@ -130,7 +131,7 @@ class Term:
     # ---- operators ---------------------------------------------------------------
 
     def call(self, kernel: str, *operands: Any) -> Term:
-        """Return what the kernel makes of operands; numbers are of this dtype."""
+        """Return the kernel's result for operands; numbers get this term's dtype."""
         arrays = (self._array_of(one) for one in operands)
         return Term(self.k, getattr(self.k, kernel)(*arrays))
 
@@ -145,7 +146,7 @@ class Term:
         return self.call("add", self, other)
 
     def __radd__(self, other: Any) -> Term:
-        """Add; 0 as an integer begins a sum and is no term of it."""
+        """Add; the integer 0, with which `sum` begins, is ignored."""
         return self if other.__class__ is int and not other else self + other
 
     def __sub__(self, other: Any) -> Term:
@@ -158,7 +159,7 @@ class Term:
         return self.call("mul", self, other)
 
     def __rmul__(self, other: Any) -> Term:
-        """Multiply; 1 as an integer begins a product and is no factor of it."""
+        """Multiply; the integer 1, with which a product begins, is ignored."""
         return self if other.__class__ is int and other == 1 else self * other
 
     def __truediv__(self, other: Any) -> Term:
@@ -193,7 +194,7 @@ class Term:
         return self._compared(other, "ne")
 
     def __rand__(self, other: bool) -> Term:
-        """Return the term: True begins a conjunction."""
+        """Return the term; a conjunction begins with True."""
         return self if other is True else NotImplemented
 
     def __and__(self, other: Term) -> Term:
@@ -206,12 +207,12 @@ class Term:
         return self.call("where", self, False, True)
 
 
-#: The kernels that have another name than NumPy's function.
+#: The kernels whose names differ from NumPy's functions.
 _NAMES = {"absolute": "abs", "power": "pow"}
 
 
 class OverKernels:
-    """`xp` over the kernels of `k`, with constants of the dtype of `like`."""
+    """The namespace `xp` over the kernels of `k`; constants have `like`'s dtype."""
 
     float64 = longdouble = _AS_GIVEN
     inf, int64 = math.inf, INT64
@@ -220,7 +221,7 @@ class OverKernels:
         self.k, self.like = k, like
 
     def __getattr__(self, name: str) -> Callable[..., Term]:
-        """Answer with the function that calls the kernel of this name."""
+        """Return a function that calls the kernel with this name."""
         kernel = _NAMES.get(name, name)
 
         def call(*operands: Any) -> Term:
@@ -230,7 +231,7 @@ class OverKernels:
         return call
 
     def kernel(self, name: str, *operands: Any, **named: Any) -> Any:
-        """Return what a kernel makes of terms: one, or a tuple of them and None."""
+        """Return a kernel's result for terms: a term, or a tuple of terms and None."""
         arrays = [one.array if one.__class__ is Term else one for one in operands]
         return _as_terms(self.k, getattr(self.k, name)(*arrays, **named))
 
@@ -238,7 +239,7 @@ class OverKernels:
         like: Term = next((x for x in (a, b) if x.__class__ is Term), self.like)
         return like.call("where", condition, a, b)
 
-    # ---- what depends on values is not known -------------------------------------
+    # ---- properties of values, which are not known -------------------------------
 
     @staticmethod
     def any(condition: Any) -> bool:
@@ -262,8 +263,8 @@ class OverKernels:
     def log1p(a: Term) -> Term:
         """Return log(1 + a) with the relative precision of `a`, for a >= 0.
 
-        u = 1 + a is rounded; log(u) / (u - 1) hardly changes by that, so that times `a`
-        it is right, and `a` itself is where u is 1.
+        The sum u = 1 + a is rounded, but log(u) / (u - 1) hardly depends on this
+        rounding.  The result is this quotient times `a`, or `a` itself where u is 1.
         """
         u = 1 + a
         is_one = u == 1
@@ -325,7 +326,7 @@ class OverKernels:
     # ---- making arrays -----------------------------------------------------------
 
     def full(self, shape: Shape, value: float, dtype: Any) -> Any:
-        """Return an array of one number; without dimensions the number itself."""
+        """Return an array filled with a number, or the number for an empty shape."""
         if shape == ():
             return value
         dtype = self.like.dtype if dtype is _AS_GIVEN else dtype

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The hook that kernel packages implement.
 
-Apart from what they hand over, because it takes pluggy: imported with the first kernel
-package, not with AutoCalc.
+This module is separate because it requires pluggy.  It is imported with the first
+kernel package and not with AutoCalc.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import pluggy
 
 from autocalc._kernels.kernel_set import KernelSet
 
-#: Marks a package's `autocalc_kernel_sets`.
+#: The decorator that marks `autocalc_kernel_sets` of a package.
 hookimpl = pluggy.HookimplMarker("autocalc")
 hookspec = pluggy.HookspecMarker("autocalc")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Formulas of activations: references and decompositions that several kernels share."""
+"""Formulas and samples that several activation kernels share."""
 
 from __future__ import annotations
 
@@ -43,10 +43,11 @@ def activation_backward(make: Make, low: float, high: float) -> Iterator[Sample]
 
 
 def backward(make: Make) -> Iterator[Sample]:
-    """Sample a backward kernel of `g` and the forward's input, without attributes.
+    """Sample a backward kernel of `g` and the forward input, without attributes.
 
-    An infinite `g` meets only values at which the derivative is no smaller than the
-    smallest normal number: below that, infinity times it is a matter of the precision.
+    An infinite `g` occurs only where the derivative is at least the smallest normal
+    number.  For smaller derivatives, the product with infinity depends on the
+    precision.
     """
     for sample in binary(make):
         if sample.label == "special":
@@ -63,7 +64,7 @@ def backward(make: Make) -> Iterator[Sample]:
 
 
 def both_sigmoids(xp: Any, a: Array) -> tuple[Array, Array]:
-    """Return sigmoid(a) and sigmoid(-a), of one exponential."""
+    """Return sigmoid(a) and sigmoid(-a), computed from one exponential."""
     decay = xp.exp(-xp.absolute(a))
     large = 1 / (1 + decay)
     small = decay * large

@@ -16,8 +16,8 @@ from autocalc._kernels.precision import narrow, wide
 from autocalc._kernels.samples import Make, unary
 from autocalc._kernels.spec import Array, Attributes, Sample
 
-#: (alpha, rate, scale), which both dtypes hold exactly: those of elu, of celu with two
-#: alphas, and near those of selu.
+#: (alpha, rate, scale), exact in both dtypes: the values of elu, those of celu for two
+#: alphas, and values close to those of selu.
 _FACTORS = ((1.0, 1.0, 1.0), (0.5, 2.0, 1.0), (-2.0, -0.5, 1.0), (1.75, 1.0, 1.0625))
 
 
@@ -55,16 +55,16 @@ def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> L
 @elu.decomposition(lead="tanh")
 def _(k: Any, a: Array, alpha: float, rate: float, scale: float) -> Array:
     above = k.compare(a, k.constant(0, a), "gt")
-    below = k.where(above, k.constant(0, a), a)  # nothing overflows above
+    below = k.where(above, k.constant(0, a), a)  # avoids overflow
     below = _exp_less_one(k, k.mul(below, k.constant(rate, a)), rate < 0)
     out = k.where(above, a, k.mul(below, k.constant(alpha, a)))
     return k.mul(out, k.constant(scale, a))
 
 
 def _exp_less_one(k: Any, z: Array, rising: bool) -> Array:
-    """Return 2 t / (1 - t), t = tanh(z / 2), where nothing cancels for z <= 0.
+    """Return 2 t / (1 - t) with t = tanh(z / 2), without cancellation for z <= 0.
 
-    If z can be above 0, it is e^z times what that gives for -z.
+    If z can be positive, the result for z > 0 is minus e^z times the result for -z.
     """
     low = k.minimum(z, k.neg(z)) if rising else z
     t = k.tanh(k.mul(low, k.constant(0.5, z)))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """GELU and its backward kernel.
 
-Their backward kernels take the forward's input `a`.  Each sigmoid here is taken from
+The backward kernels take the forward input `a`.  Each sigmoid here is computed from
 ``decay = exp(-|a|)``, which cannot overflow and keeps the relative precision of both
 tails. sigmoid(a) is 1 / (1 + decay) for a >= 0 and decay / (1 + decay) for a < 0;
 sigmoid(-a) is the other one.
@@ -73,12 +73,12 @@ def _gelu_slope(xp: Any, a: Array) -> Array:
     return below + a * (_PEAK * xp.exp(-0.5 * a * a))
 
 
-#: Beyond |a| = 10 that tanh is 1 to within exp(-87), so that a**2 need not be larger:
-#: without a bound a**2 is infinite for a = 1e20 and 0 * a**2 is NaN.
+#: For |a| > 10, the tanh differs from 1 by less than exp(-87), so a**2 is limited to
+#: 100.  Without the limit, a**2 is infinite for a = 1e20, and 0 * a**2 is NaN.
 _LARGEST_SQUARE = 100.0
 
 
-#: tanh in gelu is of ROOT * (a + CUBIC * a**3).
+#: The argument of tanh in gelu is ROOT * (a + CUBIC * a**3).
 _ROOT = math.sqrt(2 / math.pi)
 
 

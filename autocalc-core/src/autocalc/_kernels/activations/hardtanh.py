@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Hardtanh, of which ReLU6 is a case, and its backward kernel."""
+"""Hardtanh and its backward kernel; ReLU6 is a special case."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from autocalc._kernels.declare import elementwise
 from autocalc._kernels.samples import Make, unary
 from autocalc._kernels.spec import Array, Sample
 
-#: Limits that both dtypes hold exactly: ReLU6's, hardtanh's, and one value for all.
+#: Limits that are exact in both dtypes: those of ReLU6, those of hardtanh, and two
+#: equal ones.
 _LIMITS = ((0.0, 6.0), (-1.0, 1.0), (0.5, 0.5))
 
 

@@ -12,7 +12,7 @@ from autocalc._kernels.precision import narrow, wide
 from autocalc._kernels.samples import Make, binary, unary
 from autocalc._kernels.spec import Array, Sample
 
-#: Slopes that both dtypes hold exactly; one below 0 is allowed.
+#: Slopes that are exact in both dtypes; a negative slope is allowed.
 _SLOPES = (0.25, 0.0, -2.0)
 
 

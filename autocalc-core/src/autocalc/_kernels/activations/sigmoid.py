@@ -18,7 +18,7 @@ from autocalc._kernels.spec import Array, Sample
     "1 / (1 + exp(-a))", lead="exp", budget=ulps(2), flops=15, flushes=("out",)
 )
 def sigmoid(xp: Any, a: Array) -> Array:
-    # In float64 alone the formula is off by 2.44 ULP where the budget is 2.
+    # In float64, the error of the formula is 2.44 ULP, but the budget is 2.
     return narrow(sigmoid_of(xp, widest(xp, a)), a)
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """SiLU and its backward kernel.
 
-Their backward kernels take the forward's input `a`.  Each sigmoid here is taken from
+The backward kernel takes the forward input `a`.  Each sigmoid here is computed from
 ``decay = exp(-|a|)``, which cannot overflow and keeps the relative precision of both
 tails. sigmoid(a) is 1 / (1 + decay) for a >= 0 and decay / (1 + decay) for a < 0;
 sigmoid(-a) is the other one.

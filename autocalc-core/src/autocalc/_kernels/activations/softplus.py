@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Softplus and its backward kernel.
 
-Their backward kernels take the forward's input `a`.  Each sigmoid here is taken from
+The backward kernel takes the forward input `a`.  Each sigmoid here is computed from
 ``decay = exp(-|a|)``, which cannot overflow and keeps the relative precision of both
 tails. sigmoid(a) is 1 / (1 + decay) for a >= 0 and decay / (1 + decay) for a < 0;
 sigmoid(-a) is the other one.
@@ -22,8 +22,8 @@ from autocalc._kernels.precision import narrow, sigmoid_of, wide
 from autocalc._kernels.samples import Make, unary
 from autocalc._kernels.spec import Array, Attributes, Sample
 
-#: (beta, threshold): PyTorch's, another slope, one that cuts early, and one that does
-#: not cut before exp(beta * a) is infinite.
+#: (beta, threshold): the defaults of PyTorch, another slope, a low threshold, and a
+#: threshold beyond the overflow of exp(beta * a).
 _SOFTPLUS = ((1.0, 20.0), (0.5, 20.0), (2.0, 1.5), (1.0, 1e4))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Scores, masks and dropout: what both attention kernels share."""
+"""Scores, masks and dropout, which both attention kernels use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from autocalc.errors import ShapeError
 
 
 def shift(causal: str, queries: int, keys: int) -> int:
-    """Return how many keys the first query sees in addition to its own."""
+    """Return how many keys after key 0 the first query attends to."""
     return keys - queries if causal == "lower_right" else 0
 
 
@@ -45,7 +45,7 @@ def turned(a: Array) -> Array:
 def scores(
     xp: Any, q5: Array, k5: Array, mask: Array | None, scale: float, causal: str
 ) -> Array:
-    """Return the scores ``[B, H, S, T]``, -inf where nothing may be attended to."""
+    """Return the scores ``[B, H, S, T]``; they are -inf where attention is masked."""
     s = xp.matmul(scale * q5, turned(k5))
     batch, groups, times, queries, keys = s.shape
     s = s.reshape(batch, groups * times, queries, keys)
@@ -57,12 +57,12 @@ def scores(
     return s
 
 
-#: The largest logarithm of a sum with digits enough: weights are off by as many eps.
+#: The largest `lse` with sufficient precision; weights have an error of `lse` eps.
 LARGE = 32.0
 
 
 def exponentials(xp: Any, s: Array) -> tuple[Array, Array, Array]:
-    """Return exponentials above each row's largest score, that, and their sums."""
+    """Return exp(score - row maximum), the row maxima, and the exponentials' sums."""
     top = xp.max(s, axis=-1, keepdims=True, initial=-xp.inf)
     top = xp.where(top == -xp.inf, 0.0, top)
     e = xp.exp(s - top)
@@ -70,9 +70,9 @@ def exponentials(xp: Any, s: Array) -> tuple[Array, Array, Array]:
 
 
 def weights_of(xp: Any, s: Array, lse: Array | None) -> Array:
-    """Return exp(s - lse), where `lse` is small; else softmax of the scores.
+    """Return exp(s - lse) if `lse` is small, otherwise the softmax of the scores.
 
-    0 in a row in which nothing is attended to.
+    The weights are 0 in a row without any allowed key.
     """
     e, top, total = exponentials(xp, s)
     weights = e / xp.where(total == 0, 1.0, total)
@@ -84,18 +84,18 @@ def weights_of(xp: Any, s: Array, lse: Array | None) -> Array:
 
 
 class Terms(NamedTuple):
-    """Head by head: sizes of the operands, weights, and how far they may be off."""
+    """For each head: sizes of the operands, the weights, and the weights' errors."""
 
     q: Array
     k: Array
     v: Array
     weights: Array
-    off: Array  # how far each weight may be off
+    off: Array  # the largest error of each weight
     scale: float
 
 
 class Heads(NamedTuple):
-    """Operands head by head, keys and values repeated for the heads they serve."""
+    """The operands of each head; keys and values are repeated for their query heads."""
 
     q: Array  # [B, H, S, D]
     k: Array  # [B, H, T, D]
@@ -133,14 +133,14 @@ def terms(
     top = np.where(np.isfinite(top), top, 0)
     weights = np.where(allowed, weights_of(numpy_xp, s, lse), 0)
     steps = (log2(s.shape[-1]) + 8) * eps
-    # An exponential's argument is rounded too: eps of its own size.
+    # The argument of an exponential is rounded as well, by eps times its size.
     spread = eps * np.where(allowed, np.abs(s - top) + np.abs(top), 0)
     worst = np.max(moved + spread, axis=-1, keepdims=True, initial=0)
     relative = np.expm1(moved + spread + worst) + steps
     if p:
         keep = dropout_mask(numpy_xp, seed, offset, s.shape, p)
         weights = np.where(keep, weights * keep_scale(p), 0)
-    # Weights below the normal numbers count as 0.
+    # Subnormal weights count as 0.
     off = weights * relative + 2 * smallest(eps)
     return Terms(*sizes, weights, np.where(allowed, off, 0), abs(scale))
 
@@ -229,10 +229,10 @@ def check(
 
 
 def in_bfloat16(budget: Any) -> Tolerance:
-    """Return the budget of a kernel that rounds what its second products multiply.
+    """Return the budget of a kernel that rounds the factors of its second products.
 
-    Weights, and the gradients of scores, become bfloat16: each is off by 2**-8 of
-    itself, and is 0 below 2**-126.
+    The weights and the gradients of the scores are rounded to bfloat16.  Each has a
+    relative error of 2**-8, and is 0 below 2**-126.
     """
 
     def tolerance(

@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: MIT
 """The gradients of attention.
 
-With one head, scores S = scale * Q K^T, weights P = softmax(S) and result P V
-(Vaswani et al., Attention is all you need, 2017, equation 1).  Operands are
-``[B, S, H, D]``: batch, position, head, features; a slice of a projection's result
-``[B, S, 3 H D]`` is such an operand without a copy.  Keys and values may have fewer
-heads than queries, each serving as many neighbours (Ainslie et al., GQA, 2023).
+For one head, the scores are S = scale * Q K^T, the weights are P = softmax(S), and the
+result is P V (Vaswani et al., Attention is all you need, 2017, equation 1).  Operands
+have the shape ``[B, S, H, D]``: batch, position, head, features.  A slice of a
+projection's result ``[B, S, 3 H D]`` can be used without a copy.  Keys and values may
+have fewer heads than queries; each of their heads then serves an equal number of
+adjacent query heads (Ainslie et al., GQA, 2023).
 
-Backward needs no weights: it computes P = exp(S - lse) again from the row's logarithm
-of the sum of exponentials (Dao et al., FlashAttention, 2022, section 3.1).  A large
-`lse` has too few digits for that: P is softmax(S) again, so that a row sums to 1::
+The backward kernel does not need the weights.  It recomputes P = exp(S - lse), where
+`lse` is each row's logarithm of the sum of exponentials (Dao et al., FlashAttention,
+2022, section 3.1).  A large `lse` is not precise enough for this; then P = softmax(S)
+is computed again, so that each row sums to 1::
 
     dV = P^T G    dS = P * (G V^T - sum(G * out))    dQ = scale * dS K
 
-A row in which nothing may be attended to has the result 0 and the gradient 0.
+In a row without any allowed key, the result and the gradient are 0.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Rotary positions: pairs of features turned by the angles of their place.
+"""Rotary embeddings: rotate pairs of features by the angles of their position.
 
-Su et al.: RoFormer (2021), equation 34, in the order of features that lets a vector
-hold one half: feature i turns together with feature i + D/2.  The transpose of a
-rotation is the one by the negative angle: the kernel is its own backward kernel.
+Su et al.: RoFormer (2021), equation 34.  Feature i is rotated together with feature i +
+D/2; with this order, vector registers hold features of one half.  The transpose of a
+rotation is the rotation by the negative angle, so the kernel is its own backward
+kernel.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Checks of the shapes of a convolution: for the rules and for users' calls.
+"""Checks of the shapes of a convolution, for shape rules and for users' calls.
 
-The caller gives the names of the operator and of its input, as the reader of the error
-knows them.
+The caller passes the names of the operator and of its input, because error messages
+should contain the names that the user knows.
 """
 
 from __future__ import annotations

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Convolutions of volumes as convolutions of images.
+"""Compute convolutions of volumes as convolutions of images.
 
-The windows of a volume [N, C, D, H, W] are taken apart along its depth: output plane
-`d` reads `kD` planes of each channel, which become channels of one image::
+The windows of a volume [N, C, D, H, W] are split along the depth.  Output plane `d`
+reads `kD` planes of each channel; these planes become the channels of one image::
 
     image (n, d), channel (c, i) = x[n, c, d * stride - padding + i * dilation]
 
-The weight [O, C / groups, kD, kH, kW] is that of the images without a copy, with
-C / groups * kD channels.  Kernels of images, Winograd's among them, then do the rest:
-for 64 channels of 16 x 56 x 56 and 3 x 3 x 3 taps the two copies take some 5 % of it.
+The weight [O, C / groups, kD, kH, kW] can be viewed as a weight for the images with C /
+groups * kD channels, without a copy.  Then kernels for images run, including Winograd
+kernels.  For 64 channels of 16 x 56 x 56 and 3 x 3 x 3 taps, the two copies take about
+5 % of the time.
 """
 
 from __future__ import annotations
@@ -24,18 +25,18 @@ class Depth(NamedTuple):
     """The windows along the depth of volumes."""
 
     windows: Windows
-    #: Planes of the volumes, and of the windows.
+    #: The number of planes of the volumes, and of the windows.
     planes: int
     outputs: int
 
     @property
     def high(self) -> int:
-        """How many planes of zeros follow the volume."""
+        """The number of planes of zeros after the volume."""
         return self.windows.high((self.planes,), (self.outputs,))[0]
 
     @property
     def padding(self) -> int:
-        """How many planes of zeros precede it."""
+        """The number of planes of zeros before the volume."""
         return self.windows.padding[0]
 
     def places(self) -> list[Any]:
@@ -46,7 +47,7 @@ class Depth(NamedTuple):
 def depth_and_flat(
     planes: int, outputs: int, kernel: int, geometry: tuple[Ints, ...]
 ) -> tuple[Depth, tuple[Ints, ...]]:
-    """Return the windows along the depth, and their geometry in the images."""
+    """Return the windows along the depth, and the windows in the images."""
     stride, padding, dilation = (values[:1] for values in geometry)
     windows = Windows((kernel,), stride, padding, dilation)
     return Depth(windows, planes, outputs), tuple(values[1:] for values in geometry)
@@ -65,7 +66,7 @@ def images_of(k: Any, x: Array, depth: Depth) -> Array:
 
 
 def volumes_of(k: Any, images: Array, batch: int, depth: Depth) -> Array:
-    """Return the adjoint of `images_of`: each plane the sum of where it was read."""
+    """Apply the adjoint of `images_of`: sum each plane over its uses in the images."""
     places = depth.places()
     _, rows, *sides = k.shape(images)
     channels = rows // len(places)
@@ -96,6 +97,6 @@ def joined_planes(k: Any, planes: Array, outputs: int) -> Array:
 
 
 def of_images(weight_shape: Shape) -> Shape:
-    """Return the shape of a volumes' weight as one of images."""
+    """Return the shape of a weight for volumes, viewed as a weight for images."""
     outs, ins, taps, *kernel = weight_shape
     return (outs, ins * taps, *kernel)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Columns, budgets and samples that convolutions share."""
+"""Columns, error budgets and samples that convolution kernels share."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autocalc._kernels.work import nbytes
 
 
 class Winograd(NamedTuple):
-    """The transforms of a tile's elements, of taps and of products, along one line.
+    """The transforms of a tile's elements, of taps and of products, in one dimension.
 
     A. Lavin, S. Gray: Fast algorithms for convolutional neural networks, 2016.
     """
@@ -27,16 +27,16 @@ class Winograd(NamedTuple):
 
     @property
     def out(self) -> int:
-        """Results of a tile."""
+        """The number of results of a tile."""
         return len(self.results)
 
     @property
     def size(self) -> int:
-        """Elements that they read, and products that they take."""
+        """The number of elements that a tile reads, and of its products."""
         return len(self.data)
 
 
-#: At 0, +-a, +-b and infinity, a = 1 / b = sqrt(1 / 2).
+#: Interpolation at 0, +-a, +-b and infinity, with a = 1 / b = sqrt(1 / 2).
 A, B = math.sqrt(0.5), math.sqrt(2.0)
 
 
@@ -65,7 +65,7 @@ WINOGRAD_4 = Winograd(
 )
 
 
-#: At 0, 1, -1 and infinity.
+#: Interpolation at 0, 1, -1 and infinity.
 WINOGRAD_2 = Winograd(
     np.array([[1, 0, -1, 0], [0, 1, 1, 0], [0, -1, 1, 0], [0, -1, 0, 1]]),
     np.array([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]]),
@@ -73,7 +73,7 @@ WINOGRAD_2 = Winograd(
 )
 
 
-#: Roundings of a number on its way through the transforms, there and back.
+#: The number of roundings of a number in the transforms, forward and inverse.
 ROUNDINGS = 32
 
 
@@ -100,7 +100,7 @@ def winograd_tiles(
 def sizes(
     w: Winograd, x: Any, taps: Any, groups: int, padding: tuple[int, ...], shape: Any
 ) -> Any:
-    """Return the transforms of sizes, there and back."""
+    """Return the absolute values of the elements after both transforms."""
     n, channels = x.shape[:2]
     outs, ins = taps.shape[:2]
     tiles = both(w.data, winograd_tiles(w, x, shape[2:], padding))
@@ -119,7 +119,7 @@ def sizes(
 def winograd(
     x: Any, taps: Any, groups: int, padding: tuple[int, ...], expected: Any, eps: float
 ) -> Any:
-    """Bound the errors: the transforms of sizes, as many roundings as there are."""
+    """Bound the errors: transformed absolute values times the number of roundings."""
     four, two = (
         sizes(w, x, taps, groups, padding, expected.shape)
         for w in (WINOGRAD_4, WINOGRAD_2)
@@ -139,9 +139,9 @@ FLUSHED = " + 2**-125 * (the sums of either operand's sizes, and 6 n)"
 def flushed(
     tolerance: Tolerance, sums: Callable[[Any, Any, Attributes], Any]
 ) -> Tolerance:
-    """Allow what is lost where a bfloat16 tile takes numbers below 2**-126 for zero.
+    """Allow for the loss if a bfloat16 tile treats numbers below 2**-126 as zero.
 
-    ``sums(a, b, attributes)`` is the first output for the first two inputs.
+    ``sums(a, b, attributes)`` returns the first output for the first two inputs.
     """
 
     def flushing(
@@ -192,7 +192,7 @@ def by_channel(bias: Array, like: Array) -> Array:
 
 
 class Convolution(NamedTuple):
-    """A convolution: shapes of x and weight, and the windows' geometry."""
+    """A convolution: the shapes of x and weight, and the geometry of the windows."""
 
     x: Shape
     weight: Shape
@@ -203,7 +203,7 @@ class Convolution(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Say everything."""
+        """The label of the sample, with all parameters."""
         large = "large, " if math.prod(self.x) > 10_000 else ""
         return (
             f"{large}{self.x} * {self.weight}, stride {self.stride}, padding "
@@ -212,7 +212,7 @@ class Convolution(NamedTuple):
 
     @property
     def counts(self) -> Shape:
-        """Return how many windows there are."""
+        """Return the number of windows in each dimension."""
         windows = Windows(self.weight[2:], *self[2:5])
         return windows.counts("sample", self.x[2:])
 
@@ -239,7 +239,7 @@ CALLS = (
     call((1, 1, 33), (1, 1, 5), 2, 2),
     call((2, 4, 11), (6, 2, 3), 1, 3, 2, 2),
     call((3, 5, 1), (2, 5, 1)),
-    # two: kernels of 1, 3, 5, 7; strides; tails of the vector widths
+    # two dimensions: kernels of 1, 3, 5, 7; strides; tails of the vector widths
     call((2, 3, 5, 6), (4, 3, 1, 1)),
     call((1, 17, 4, 4), (33, 17, 1, 1)),
     call((2, 4, 7, 8), (3, 4, 1, 1), 2),
@@ -250,14 +250,14 @@ CALLS = (
     call((1, 2, 9, 7), (3, 2, 5, 2), (3, 1), (0, 1)),
     call((2, 2, 9, 9), (3, 2, 3, 3), 1, 2, 2),
     call((1, 2, 8, 10), (2, 2, 2, 3), (2, 3), (1, 2), (3, 1)),
-    # groups: some, and one for each channel
+    # groups: several, and one for each channel
     call((2, 4, 5, 5), (6, 2, 3, 3), 1, 1, 1, 2),
     call((1, 17, 6, 5), (17, 1, 3, 3), 1, 1, 1, 17),
     call((1, 3, 7, 7), (6, 1, 3, 3), 2, 1, 1, 3),
-    # channels enough for a stride to be done by products; a product for each image
+    # enough channels to compute a stride by matrix products; one product for each image
     call((3, 17, 15, 12), (35, 17, 3, 2), (2, 3), (1, 0), (1, 2)),
     call((2, 5, 17, 16), (7, 5, 1, 1)),
-    # a window as large as the input; nothing; three dimensions
+    # a window as large as the input; empty operands; three dimensions
     call((2, 3, 4, 4), (5, 3, 4, 4)),
     call((0, 3, 5, 5), (4, 3, 3, 3), 1, 1),
     call((1, 2, 4, 3, 5), (3, 2, 2, 3, 2), (1, 1, 2), (1, 0, 1)),
@@ -281,7 +281,7 @@ def checked_windows(
 
 
 def work(rule: Callable[..., Any], pairs: Callable[..., float]) -> Callable[..., Work]:
-    """Count two operations for each product; `pairs(*metas)` counts the products."""
+    """Count two operations for each product; `pairs(*metas)` returns their number."""
 
     def work(*args: Any) -> Work:
         outs = rule(*args)
@@ -296,7 +296,7 @@ GEOMETRY = "stride:ints padding:ints dilation:ints groups:int"
 
 
 class Layer(NamedTuple):
-    """A layer of a residual network: padding of 1, one group."""
+    """A layer of a residual network, with padding 1 and one group."""
 
     label: str
     images: Shape
@@ -311,11 +311,11 @@ class Layer(NamedTuple):
 
     @property
     def attributes(self) -> tuple[Any, ...]:
-        """Stride, padding, dilation, groups."""
+        """The stride, padding, dilation and groups."""
         return (self.stride, self.stride), (1, 1), (1, 1), 1
 
 
-#: What convolutions are timed on.
+#: The layers for timing convolutions.
 LAYERS = (
     Layer("128x32x28x28, 32 of 3x3", (128, 32, 28, 28), (32, 32, 3, 3), 1),
     Layer("128x64x14x14, 64 of 3x3", (128, 64, 14, 14), (64, 64, 3, 3), 1),

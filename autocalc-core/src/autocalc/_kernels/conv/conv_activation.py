@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Convolution with what follows it: a shortcut and an activation.
+"""Convolution, followed by the addition of a shortcut and an activation.
 
 ::
 
     out = f(conv(x, weight, bias) + other)        other: the shortcut, or absent
 
-Programs of `ac.compile` run it; eager code computes the parts one after another.
+Compiled programs run it; eager code computes the parts one after another.
 """
 
 from __future__ import annotations

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: MIT
 """The input gradient of a convolution: the transposed convolution.
 
-Strictly a correlation: the kernel is not flipped.  In one dimension, one group::
+Strictly speaking, this is a correlation: the kernel is not flipped.  In one dimension
+and with one group::
 
     out[n, o, t] = bias[o] + sum over c, i of
                    weight[o, c, i] * x[n, c, t * stride - padding + i * dilation]
 
-Channels fall into `groups`, each output channel reading those of its own.  The three
-are each other's derivatives, so that convolutions can be differentiated any number of
-times; a transposed convolution is the input gradient (Dumoulin, Visin: A guide to
-convolution arithmetic for deep learning, 2016).
+The channels are divided into `groups`; each output channel reads the input channels of
+its own group.  The derivatives of `conv`, `conv_dx` and `conv_dweight` are again these
+three kernels, so convolutions can be differentiated any number of times.  A transposed
+convolution is the input gradient (Dumoulin, Visin: A guide to convolution arithmetic
+for deep learning, 2016).
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Windows written out as columns, and columns added back where they were read."""
+"""Copy windows to columns, and add columns back to the positions of the windows."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _(
     windows = Windows(kernel, stride, padding, dilation)
     counts = windows.counts("unfold", tuple(sizes))
     taps = columns_in(k, x, windows, counts)
-    if windows.taps == 1:  # then it may be x itself
+    if windows.taps == 1:  # the result may share memory with x
         taps = k.copy(taps)
     return k.reshape(taps, (batch, channels * windows.taps, math.prod(counts)))
 
@@ -75,7 +75,7 @@ def _(
 unfold.budget(EXACT)
 
 
-#: Shape of the planes, and how windows geometry.
+#: The shapes of the planes, and the geometry of the windows.
 _CALLS: tuple[tuple[Shape, tuple[Ints, Ints, Ints, Ints]], ...] = (
     ((2, 3, 5, 6), ((2, 3), (1, 1), (0, 0), (1, 1))),
     ((1, 2, 7, 7), ((3, 3), (2, 1), (1, 1), (1, 2))),

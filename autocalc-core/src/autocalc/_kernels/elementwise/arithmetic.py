@@ -138,7 +138,7 @@ def _pow_samples(make: Make) -> Iterator[Sample]:
 def pow_(xp: Any, a: Array, b: Array) -> Array:
     if a.dtype.kind == "f":
         return narrow(xp.power(wide(xp, a), wide(xp, b)), a)
-    negative = b < 0  # 1 / a**-b rounded toward zero: only 1 and -1 leave anything
+    negative = b < 0  # a**b rounded to zero: not 0 only for a = 1 and -1
     power = xp.power(a, xp.where(negative, xp.bitwise_and(b, 1), b))
     return xp.where(negative & (xp.absolute(a) != 1), 0, power).astype(a.dtype)
 
@@ -154,7 +154,7 @@ def sign(xp: Any, a: Array) -> Array:
 
 
 def _divided(make: Make) -> Iterator[Sample]:
-    """Sample pairs; integers are not divided by 0."""
+    """Sample pairs of operands, without divisions of integers by 0."""
     for sample in binary(make):
         a, b = sample.inputs
         if not make.is_float:
@@ -163,7 +163,7 @@ def _divided(make: Make) -> Iterator[Sample]:
 
 
 def _check_divisor(xp: Any, name: str, b: Array) -> None:
-    """Raise if integers are divided by 0; floats give infinity or NaN."""
+    """Raise if integers are divided by 0; for floats, the result is infinity or NaN."""
     if b.dtype.kind != "f" and not (b.item() if b.size == 1 else xp.all(b)):
         raise kernel_data_error(name, "b", 0, 0)
 

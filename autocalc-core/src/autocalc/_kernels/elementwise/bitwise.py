@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Bits of integers and booleans."""
+"""Bitwise operations on integers and booleans."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def bitwise_not(xp: Any, a: Array) -> Array:
 
 
 def _shifted(make: Make) -> Iterator[Sample]:
-    """Sample shifts by less than the width: beyond it languages disagree."""
+    """Sample shifts by less than the width; larger shifts differ between languages."""
     width = 8 * make.dtype.itemsize
     for sample in binary(make):
         a, b = sample.inputs

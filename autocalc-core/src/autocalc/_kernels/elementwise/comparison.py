@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Comparisons, choices and limits, element by element."""
+"""Elementwise comparisons, selections and limits."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def rsqrt(xp: Any, a: Array) -> Array:
 def _(k: Any, a: Array) -> Array:
     zero, one, half, nan = (k.constant(c, a) for c in (0.0, 1.0, -0.5, math.nan))
     root = k.where(k.compare(a, zero, "lt"), nan, k.pow(a, half))
-    return k.where(k.compare(a, zero, "eq"), k.div(one, a), root)  # of -0: -inf
+    return k.where(k.compare(a, zero, "eq"), k.div(one, a), root)  # -inf for -0
 
 
 @elementwise("The error function of a.", budget=ULP_4, flops=20)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The parts of floating-point numbers: signs, ends, and the bits of neighbours."""
+"""Parts of floating-point numbers: signs, special values and adjacent numbers."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ def _signbit_rule(a: Meta) -> Meta:
     rule=_signbit_rule,
 )
 def signbit(xp: Any, a: Array) -> Array:
-    # NumPy's own leaves elements of a strided output unwritten (2.4.6, with AVX-512).
+    # NumPy's own function does not write all elements of a strided output (2.4.6, with
+    # AVX-512).
     return xp.copysign(1, a) < 0
 
 
@@ -85,7 +86,7 @@ _FLOAT_OF: dict[DType, DType] = {
 }
 
 
-#: The sign bit, and the bits of infinity and of NaN, as numbers of the dtype.
+#: The sign bit, and the bits of infinity and of NaN, as integers of the same width.
 _BITS = {
     dtype: [np.array(x, number).view(dtype)[()] for x in (-0.0, np.inf, np.nan)]
     for dtype, number in _FLOAT_OF.items()
@@ -93,7 +94,7 @@ _BITS = {
 
 
 def _neighbours(make: Make) -> Iterator[Sample]:
-    """Sample bits of numbers of all sizes."""
+    """Sample the bits of numbers of all magnitudes."""
     numbers = Make(_FLOAT_OF[make.dtype])
 
     def bits(values: Array) -> Array:
@@ -115,7 +116,8 @@ def _neighbours(make: Make) -> Iterator[Sample]:
     yield Sample("large", (bits(large[0]), bits(large[1])))
 
 
-# Of integers: numbers next to others in float64 have no oracle in a wider format.
+# The kernel works on integers, because a wider format is no oracle for the adjacent
+# numbers of float64.
 @elementwise(
     "The bits of the float next to the one with bits a, towards the one with bits b.",
     kind="standalone",
@@ -126,7 +128,7 @@ def _neighbours(make: Make) -> Iterator[Sample]:
     benchmarks=mebi(integers, integers),
 )
 def next_float_bits(xp: Any, a: Array, b: Array) -> Array:
-    # Below the sign bit the bits of floats are in the order of their sizes.
+    # Without the sign bit, the bits of floats have the same order as their magnitudes.
     sign, infinite, nan = _BITS[a.dtype]
     size_a, size_b = a & ~sign, b & ~sign
     away = ((a ^ b) & sign == 0) & (size_b > size_a)

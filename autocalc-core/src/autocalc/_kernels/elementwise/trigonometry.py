@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Angles and hyperbolic functions."""
+"""Trigonometric and hyperbolic functions."""
 
 from __future__ import annotations
 

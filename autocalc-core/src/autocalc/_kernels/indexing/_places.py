@@ -22,7 +22,7 @@ from autocalc._kernels.spec import Array, Meta, Shape
 
 
 def added(where: tuple[Any, ...], base: Array, src: Array, eps: float) -> Array:
-    """Return n * eps * (|a| + sum(|src|)), n the terms at each place, 1024 at most."""
+    """Return n * eps * (|a| + sum(|src|)) for n <= 1024 terms at each position."""
     total, count = magnitude(base).copy(), np.zeros(np.shape(base))
     np.add.at(total, where, magnitude(src))
     np.add.at(count, where, 1.0)
@@ -51,7 +51,7 @@ def along_rule(name: str, a: Meta, index: Meta, axis: int) -> None:
 
 
 def written_along_rule(name: str, a: Meta, index: Meta, src: Meta, axis: int) -> None:
-    """Raise unless `index` is as `along_rule` says, and `src` of its shape."""
+    """Raise unless `index` satisfies `along_rule` and `src` has its shape."""
     along_rule(name, a, index, axis)
     expect_shape(name, "src", src, index.shape)
 
@@ -63,12 +63,12 @@ def replace(shape: Shape, axis: int, size: int) -> Shape:
 def checked(
     xp: Any, kernel: str, operand: str, index: Array, size: int, also: str = ""
 ) -> Array:
-    """Return `index` if all of it is in 0 to `size` - 1; `also` is for the error.
+    """Return `index` if it is from 0 to `size` - 1; `also` is part of the error.
 
     Raises
     ------
     KernelDataError
-        Naming the first value (in row-major order) that does not.
+        If not; the error names the first wrong value in row-major order.
     """
     wrong = xp.out_of_range(index, size)
     if xp.any(wrong):
@@ -81,7 +81,7 @@ def checked(
 def places_along(
     xp: Any, kernel: str, index: Array, a: Array, axis: int
 ) -> tuple[Array, ...]:
-    """Return the places of `a` that `index` names along `axis`, which it must have."""
+    """Return the positions that `index` selects along `axis` of `a`; check them."""
     where = list(xp.open_grid(index.shape))
     where[axis] = checked(xp, kernel, "index", index, a.shape[axis])
     return tuple(where)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Rows of a table by number, and their gradient."""
+"""Select rows of a table by index, and compute the gradient of the table."""
 
 from __future__ import annotations
 

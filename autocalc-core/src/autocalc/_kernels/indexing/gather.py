@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Gather, and its adjoint scatter_add; a bad index is an error."""
+"""Gather, and its adjoint scatter_add; an index out of range raises an error."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whole slices by index: read, added, written."""
+"""Read, add and write whole slices by index."""
 
 from __future__ import annotations
 

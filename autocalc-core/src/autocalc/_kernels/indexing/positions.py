@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Flat positions: of several indices, and of what is true."""
+"""Flat positions of multi-dimensional indices, and of the true elements of a mask."""
 
 from __future__ import annotations
 

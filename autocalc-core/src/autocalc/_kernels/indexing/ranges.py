@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Indices that are out of range: which ones there are, in the error's words."""
+"""Errors for indices out of range, which name the valid range."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ def with_range(
     where: str = "",
     also: str = "",
 ) -> KernelIndexError:
-    """Return the error of a kernel with what a caller knows: which indices there are.
+    """Return the error of a kernel, extended by the valid range of indices.
 
     Parameters
     ----------
     size
-        How many things the indices select from.
+        The number of elements that the indices select from.
     least
-        The least index.
+        The smallest valid index.
     where
-        The name of the caller, if it is not that of the kernel.
+        The name of the caller, if it differs from the name of the kernel.
     also
         A clause that names further possibilities.
     """
     kernel, operand, index, value = error.found
-    if not kernel:  # of a kernel package that says it in its own words
+    if not kernel:  # a kernel package's own message
         return error
     there = f"{least} to {size - 1} are possible{also}" if size else "none is possible"
     ranged = KernelIndexError(
@@ -41,14 +41,14 @@ def with_range(
 
 
 def or_skipped(ignore_index: int) -> str:
-    """Return the clause about the label of rows that count for nothing."""
+    """Return the clause about the label of ignored rows."""
     return f", and {ignore_index} (`ignore_index`) for rows that count for nothing"
 
 
 def index_error(
     kernel: str, operand: str, index: int, value: int, possible: range, also: str = ""
 ) -> KernelIndexError:
-    """Make the error for element `index` of `operand` holding an impossible `value`."""
+    """Make the error for an invalid `value` in element `index` of `operand`."""
     found = KernelIndexError()
     found.found = kernel, operand, index, value
     return with_range(found, possible.stop, least=possible.start, also=also)

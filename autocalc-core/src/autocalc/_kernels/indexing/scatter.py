@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Writes at indices along one axis."""
+"""Write to indices along one axis."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The largest and the smallest of what is written to places along one axis."""
+"""Maxima and minima of the values that are scattered along one axis."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The places of values among sorted ones."""
+"""The positions of values in a sorted sequence."""
 
 from __future__ import annotations
 
