@@ -27,7 +27,7 @@ def adapt(spec: KernelSpec) -> Function:
 
 
 def _adapt_flushing(spec: KernelSpec, kernel: Any) -> Function:
-    """Let a kernel write 0 in place of subnormal numbers where its spec says so."""
+    """Make a kernel write 0 for subnormal numbers in the outputs of `spec.flushes`."""
     places = [i for i, o in enumerate(spec.outputs) if o.name in spec.flushes]
 
     def flushing(*operands: Any) -> None:

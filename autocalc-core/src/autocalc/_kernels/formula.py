@@ -316,7 +316,7 @@ class OverKernels:
         return Term(self.k, getattr(self.k, kernel)(a.array, axes, keepdims))
 
     def matmul(self, a: Term, b: Term) -> Term:
-        """Return the products; rows for one matrix may have more dimensions."""
+        """Return the product; if `b` is one matrix, `a` may have any dimensions."""
         if b.ndim > 2 or a.ndim == 2:
             return Term(self.k, self.k.gemm(a.array, b.array, None)[0])
         *lead, width = a.shape

@@ -10,13 +10,14 @@ from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 from autocalc._kernels.device_library import DeviceLibrary
 from autocalc._kernels.spec import Array, DType, Shape
 
-#: The contract's number.  A set made for another number is refused, naming both.
+#: The version of the interface.  A set for another version is refused, and the error
+#: names both versions.
 KERNEL_API_VERSION = 1
 
 #: The most dimensions of an operand in the C form of kernels: `AC_MAX_DIMS`.
 MAX_DIMS = 8
 
-#: The entry-point group in which kernel packages announce themselves.
+#: The entry-point group in which kernel packages are registered.
 ENTRY_POINT_GROUP = "autocalc.kernels"
 
 Function = Callable[..., None]
@@ -30,8 +31,9 @@ class DispatchKey(NamedTuple):
     kernel
         The kernel's name.
     dtypes
-        One entry for each operand in the order of the signature, outputs first: its
-        dtype, or None if it is absent or not wanted.  A list counts by its first array.
+        One entry for each operand in the order of the signature, outputs first.  The
+        entry is the operand's dtype, or None if the operand is absent or not wanted.
+        The entry of a list is that of its first array.
     attributes
         The attributes of the call, by position.
     accumulate
@@ -59,8 +61,9 @@ class DispatchKey(NamedTuple):
     device: str = "cpu"
 
 
-#: ``key_of(*operands)``: the dtypes, shapes and strides of arrays, of None and of lists
-#: of them, as one value: equal for equal ones, different for different ones.
+#: ``key_of(*operands)`` returns the dtypes, shapes and strides of arrays, of None and
+#: of lists of arrays as one value.  The values are equal if and only if all these
+#: properties are equal.
 KeyOf = Callable[..., Hashable]
 
 Supports = Callable[[DispatchKey], "str | None"]
@@ -152,7 +155,7 @@ class PoolTimes(NamedTuple):
     Attributes
     ----------
     start, stop
-        The begin and the end of the span, in nanoseconds of `time.perf_counter_ns`.
+        The begin and the end of the span, as values of `time.perf_counter_ns`.
     waited
         The time in which threads waited for each other. A job that n threads share for
         the time t adds n * t, minus the time in which they worked.
@@ -181,17 +184,18 @@ class PoolTimes(NamedTuple):
 class PoolClock(Protocol):
     """A clock that measures waiting times and phases of a kernel set's threads.
 
-    A profile takes a reading before and after each call of a kernel, and asks for the
-    differences when it has ended.
+    A profile takes a reading before and after each call of a kernel.  After its end, it
+    computes the differences.
     """
 
     def measure(self, on: bool, /) -> None:
-        """Start or stop to measure."""
+        """Start or stop measuring."""
 
     def now(self) -> Any:
         """Return a reading: the time and all counters, as one small object.
 
-        It should touch little memory: kernels leave the caches cold.
+        It should access little memory, because kernels evict other data from the
+        caches.
         """
 
     def between(self, begin: Any, end: Any, /) -> PoolTimes:
@@ -200,23 +204,23 @@ class PoolClock(Protocol):
 
 @runtime_checkable
 class JobRecorder(Protocol):
-    """A `PoolClock` that can also record jobs, to predict many threads.
+    """A `PoolClock` that can also record jobs, to predict the speed with more threads.
 
-    A job is work that threads share.  While jobs are recorded they are cut as for a
-    number of threads, and their parts run one after another.
+    A job is work that threads share.  While jobs are recorded, they are divided as for
+    a given number of threads, and the parts run one after another.
     """
 
     def record_jobs(self, threads: int, /) -> None:
-        """Forget all records, and record jobs as those of `threads`; 0: no longer."""
+        """Clear the records, and record jobs as for `threads`; 0 stops recording."""
 
     def job_records(self) -> Sequence[tuple[int, Sequence[int], int]]:
-        """Return of each job its tasks, and the nanoseconds of each part and of all.
+        """Return (tasks, nanoseconds of each part, nanoseconds of all) for each job.
 
-        The last counts from its beginning to its end.
+        The last number is the time from the begin of the job to its end.
         """
 
     def hand_off_ns(self, jobs: int, /) -> int:
-        """Return how long an empty job takes, the median of so many."""
+        """Return the median time of `jobs` empty jobs."""
 
 
 class ExecutorCall(NamedTuple):
@@ -225,16 +229,16 @@ class ExecutorCall(NamedTuple):
     Attributes
     ----------
     function
-        The implementation; what the host does takes no arguments, and a callback of
-        the user's one list of arrays.
+        The implementation.  Work of the host takes no arguments; a callback of the user
+        takes one list of arrays.
     native
-        Its C form as a capsule, None if it has none.
+        The C form of the function as a capsule, or None.
     arguments
         Outputs, inputs and attributes, in the order of the signature.  An operand is an
         array, None, or a list of arrays.
     slots
-        For each operand the number of the slot that holds its array, or a tuple of
-        them; None where it is absent.
+        For each operand, the number of the slot that holds its array, or a tuple of
+        numbers for a list; None if the operand is absent.
 
     Examples
     --------
@@ -256,21 +260,22 @@ class ExecutorCall(NamedTuple):
 
 
 class Executor(Protocol):
-    """A program bound to memory, as `ac.compile` replays it.
+    """A compiled program with its memory, as `ac.compile` replays it.
 
-    It holds the arrays that its calls use, each by the owner of its memory.  One thread
-    at a time: `run` and `move` of an executor that is at work raise `CompileError`.
+    It holds references to the owners of the memory that its calls use.  Only one thread
+    at a time can use it: `run` and `move` raise `CompileError` while the executor is
+    running.
     """
 
     def move(self, slot: int, root: Array, offset: int, /) -> None:
-        """Let every call use the memory at `offset` bytes of `root` for a slot."""
+        """Make all calls use the memory at `offset` bytes of `root` for a slot."""
 
     def run(self) -> None:
-        """Call everything once, in order; the first error ends it and is raised."""
+        """Run all calls once, in order; the first error ends the run and is raised."""
 
 
-#: ``executor(calls, places)``: a place is a slot's memory, an array that owns memory
-#: and bytes after its first element.
+#: ``executor(calls, places)`` makes an executor.  A place is the memory of a slot: an
+#: array that owns memory, and an offset in bytes from its first element.
 MakeExecutor = Callable[
     [Sequence[ExecutorCall], Mapping[int, tuple[Array, int]]], Executor
 ]
@@ -360,7 +365,8 @@ class FusedKernel(NamedTuple):
     attributes: tuple[Any, ...]
 
 
-#: ``fuse(chain)``: the chain as one kernel, or None where the set does not take it.
+#: ``fuse(chain)`` returns the chain as one kernel, or None if the set does not accept
+#: it.
 Fuse = Callable[[Chain], "FusedKernel | None"]
 
 
@@ -374,10 +380,10 @@ class KernelSet:
         The name, such as ``"simd-avx2"``, and the family, such as ``"simd"``.
     load
         A function ``load() -> {kernel name: function or KernelImpl}``.  It is called on
-        first use, and only if the CPU has all features of `requires`
-        (by the names of ``archspec``).  A `PluginError` means that the set cannot run
-        here, for example because a library is missing; its text becomes the reason of a
-        refusal, without a warning.
+        first use, and only if the CPU has all features of `requires` (by the names of
+        ``archspec``).  If it raises a `PluginError`, the set cannot run here, for
+        example because a library is missing.  The text of the error is then reported as
+        the reason, without a warning.
     api
         The `KERNEL_API_VERSION` for which the set was written.
     rank
@@ -391,28 +397,28 @@ class KernelSet:
         if it has the most important one.  False for a set that complements another one:
         only its own kernels run on it.
     determinism
-        None, ``"run"`` if each run gives the same bits, or ``"threads"`` if this is
-        also true for any number of threads.
+        None, ``"run"`` if each run gives the same bits, or ``"threads"`` if the bits
+        are also the same for any number of threads.
     precision
         ``"high"`` or ``"medium"`` for a set whose float32 products are less precise
         than float32. Its kernels run only after `ac.set_float32_matmul_precision` was
         called with this value; "medium" also allows a set with "high".
     allocator
-        A function that makes the allocator of the set when it is first needed; without
-        it, AutoCalc's engine allocates.
+        A function that makes the allocator of the set when it is first needed.  Without
+        it, AutoCalc's engine allocates the memory.
     pool_clock
-        For a set with threads of its own: a function that returns the clock of its
-        threads, called when a clock is first needed. The profiler reads from the clock
-        how long threads wait, and how the kernels' time divides into phases. If the
-        clock also has ``record_jobs``, ``job_records`` and ``hand_off_ns``, ``autocalc
-        bench scaling`` predicts the gain of more threads.
+        For a set with its own threads: a function that returns the clock of its
+        threads.  It is called when a clock is first needed. The profiler reads from the
+        clock how long threads wait, and how the kernels' time divides into phases. If
+        the clock also has ``record_jobs``, ``job_records`` and ``hand_off_ns``,
+        ``autocalc bench scaling`` predicts the gain of more threads.
     fuser
-        A function that returns, when it is first needed, an object that turns a chain
-        of elementwise kernels of the set into one kernel.  Without it, each kernel is
-        called separately.
+        A function that returns an object, which turns a chain of elementwise kernels of
+        the set into one kernel.  The function is called when the object is first
+        needed.  Without it, each kernel is called separately.
     set_num_threads
-        For a set with threads of its own: a function that is called with the thread
-        budget when the set is loaded, and whenever the budget changes.
+        For a set with its own threads: a function that is called with the thread budget
+        when the set is loaded, and whenever the budget changes.
     info
         Additional lines for the command ``autocalc kernels``: libraries, versions,
         threads.
@@ -420,13 +426,14 @@ class KernelSet:
         True if subnormal numbers may be treated as 0, as on devices whose compilers do
         so.  The conformance kit then expects 0.
     device_library
-        A function that returns, when it is first needed, the functions for arrays of
-        another device than the CPU.  Reference kernels run with them if the set lacks a
-        kernel.
+        A function that returns the functions for arrays of another device than the CPU.
+        It is called when they are first needed.  If the set lacks a kernel, the
+        reference kernel runs with these functions.
     strided_outputs
         True if kernels can write outputs with any strides, as in ``b[:, ::2].relu_()``.
-        If False, each output is contiguous: for another output of the caller, the
-        kernel writes temporary memory, and AutoCalc copies the result.
+        If False, the kernels only get contiguous outputs.  If the caller's output is
+        not contiguous, the kernel writes to temporary memory, and AutoCalc copies the
+        result.
 
     Examples
     --------

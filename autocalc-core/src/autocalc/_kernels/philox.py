@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Philox4x32-10: random words from a key and a counter, in any order.
+"""Philox4x32-10 computes random words from a key and a counter, in any order.
 
 Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3" (2011).
-Block `n` of the stream is a function of (seed, n) alone, so any kernel, thread or
-replay that needs word `i` computes it directly and gets the same bits.
+Block `n` of the stream depends only on (seed, n).  Any kernel, thread or replay can
+therefore compute word `i` directly, and gets the same bits.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ _W0, _W1 = 0x9E3779B9, 0xBB67AE85
 _LOW = np.uint64(0xFFFFFFFF)
 _32 = np.uint64(32)
 
-#: So many blocks are computed as one Python integer.
+#: The most blocks that are computed as one Python integer.
 FEW = 32
 
 
 def philox_blocks(seed: int, blocks: Array) -> Array:
     """Return the four 32-bit words of each block: ``(len(blocks), 4)`` uint64.
 
-    The key is the seed's two halves (low, high), the counter is the block's number.
+    The key consists of the low and the high half of the seed.  The counter is the
+    number of the block.
     """
     k0, k1 = seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF
     c0, c1 = blocks & _LOW, blocks >> _32
@@ -42,14 +43,14 @@ def philox_blocks(seed: int, blocks: Array) -> Array:
 
 @lru_cache(FEW)
 def _lanes(count: int) -> tuple[int, int]:
-    """Return integers with 1, and with 0, 1, 2 ..., in lanes of 128 bits."""
+    """Return two integers whose 128-bit lanes hold 1, 1, ... and 0, 1, 2, ..."""
     ones = sum(1 << 128 * i for i in range(count))
     return ones, sum(i << 128 * i for i in range(count))
 
 
 @lru_cache(64)
 def _keys(seed: int, ones: int) -> tuple[tuple[int, int], ...]:
-    """Return the two keys of each round, in every lane."""
+    """Return the two keys of each round, repeated in each lane."""
     k0, k1 = seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF
     return tuple(
         [
@@ -60,10 +61,10 @@ def _keys(seed: int, ones: int) -> tuple[tuple[int, int], ...]:
 
 
 def few_blocks(seed: int, first: int, count: int) -> Array:
-    """Return what `philox_blocks` does for few blocks in a row, in 32 bits.
+    """Return the words of a few consecutive blocks, like `philox_blocks`, in 32 bits.
 
-    Each is a lane of one long integer, wide enough for the products: an operation on
-    all of 4 blocks takes 0.04 us, in NumPy 0.5.
+    Each block is a lane of one long integer; a lane is wide enough for the products.
+    An operation on 4 blocks takes 0.04 us; with NumPy it takes 0.5 us.
     """
     ones, ramp = _lanes(count)
     low = ones * 0xFFFFFFFF

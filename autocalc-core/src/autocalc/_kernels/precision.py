@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Computing in float64, rounding once, and adding to what an output held."""
+"""Compute in float64, round once, and add to the values of an output."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from autocalc._kernels.spec import Array
 
 
 def wide(xp: Any, a: Array) -> Array:
-    """Return `a` in float64; what is as wide already stays as it is."""
+    """Return `a` in float64; a dtype of that width or more is kept."""
     return a if a.dtype.itemsize >= 8 else a.astype(xp.float64)
 
 
 def as_float64(a: Array) -> Array:
-    """Return `a` in float64 where it is narrower, also where kernels compute."""
+    """Return `a` in float64 if it is narrower, also in formulas over kernels."""
     return a if a.dtype.itemsize > 8 else a.astype(FLOAT64)
 
 
 def widest(xp: Any, a: Array) -> Array:
-    """Return `a` in the next wider format: float64, and long double of float64.
+    """Return `a` in the next wider format: float64, or long double for float64.
 
-    For formulas of so many roundings that float64 itself would miss their budget.
+    It is for formulas with so many roundings that float64 would exceed their budget.
     """
     return a.astype(xp.float64 if a.dtype.itemsize < 8 else xp.longdouble)
 
@@ -39,7 +39,7 @@ def sigmoid_of(xp: Any, a: Array) -> Array:
 
 
 def plus(into: Array | None, value: Array) -> Array:
-    """Return `value`, added to what the output held if it is added into."""
+    """Return `value`, added to the values of the output if the call accumulates."""
     return value if into is None else into + value
 
 

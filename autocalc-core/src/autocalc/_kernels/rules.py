@@ -19,7 +19,7 @@ FLOAT64 = np.dtype(np.float64)
 FLOATS = (FLOAT32, FLOAT64)
 #: Everything but bool.
 NUMBERS = tuple(map(np.dtype, ("f4", "f8", "i1", "i2", "i4", "i8", "u1")))
-#: In the order of `ac_dtype` in autocalc_kernel.h.
+#: The dtypes in the order of `ac_dtype` in autocalc_kernel.h.
 DTYPES = tuple(map(np.dtype, ("f4", "f8", "i1", "i2", "i4", "i8", "u1", "?")))
 
 #: The most dimensions of an array.
@@ -27,19 +27,19 @@ MOST_DIMS = 64 if int(np.__version__.partition(".")[0]) >= 2 else 32
 
 
 def check_ndim(ndim: int) -> None:
-    """Raise unless arrays can have so many dimensions."""
+    """Raise unless an array can have `ndim` dimensions."""
     if ndim > MOST_DIMS:
         raise too_many_dimensions(ndim, MOST_DIMS)
 
 
-@functools.lru_cache(maxsize=4096)  # 0.1 us where working it out takes 3
+@functools.lru_cache(maxsize=4096)  # 0.1 us instead of 3
 def broadcast_shapes(where: str, *shapes: Shape) -> Shape:
     """Return the shape that `shapes` broadcast to, aligned at the right.
 
     Raises
     ------
     ShapeError
-        If a dimension is neither equal, 1, nor absent.
+        If sizes of a dimension differ and neither of them is 1.
     """
     columns = zip_longest(*(reversed(shape) for shape in shapes), fillvalue=1)
     result: list[int] = []
@@ -57,7 +57,7 @@ def broadcast_shapes(where: str, *shapes: Shape) -> Shape:
 
 
 def same_dtype(where: str, *metas: Meta | None) -> DType:
-    """Return the one dtype that all present operands share."""
+    """Return the common dtype of all present operands; raise if they differ."""
     dtypes = [meta.dtype for meta in metas if meta is not None]
     if any(dtype != dtypes[0] for dtype in dtypes):
         given = ", ".join(map(str, dtypes))
@@ -73,7 +73,7 @@ _METHODS = {FLOAT32: "float()", FLOAT64: "double()"}
 
 
 def _remedy(dtypes: list[DType]) -> str:
-    """Return what to do; where the first alone differs, it is the input of a layer."""
+    """Return the advice; if only the first dtype differs, it is a layer's input."""
     first, second = (_METHODS.get(dtype) for dtype in dtypes[:2])
     if first is None or second is None or dtypes[0] == dtypes[1]:
         return "Cast before the call."
@@ -84,7 +84,7 @@ def _remedy(dtypes: list[DType]) -> str:
 
 
 def float_dtype(where: str, *metas: Meta | None) -> DType:
-    """Return the one floating-point dtype that all present operands share."""
+    """Return the common floating-point dtype of all present operands."""
     dtype = same_dtype(where, *metas)
     if dtype not in FLOATS:
         raise DTypeError(
@@ -95,7 +95,7 @@ def float_dtype(where: str, *metas: Meta | None) -> DType:
 
 
 def one_of(where: str, name: str, meta: Meta, dtypes: tuple[DType, ...]) -> DType:
-    """Return the dtype of `meta`, which must be among `dtypes`."""
+    """Return the dtype of `meta`; raise unless it is one of `dtypes`."""
     if meta.dtype not in dtypes:
         raise DTypeError(
             f"{where}: `{name}` is {meta.dtype}; it must be "
@@ -105,7 +105,7 @@ def one_of(where: str, name: str, meta: Meta, dtypes: tuple[DType, ...]) -> DTyp
 
 
 def same_shape(where: str, **metas: Meta | None) -> Shape:
-    """Return the one shape that all present operands share."""
+    """Return the common shape of all present operands; raise if they differ."""
     shapes = {name: meta.shape for name, meta in metas.items() if meta is not None}
     first = next(iter(shapes.values()))
     if any(shape != first for shape in shapes.values()):
@@ -115,7 +115,7 @@ def same_shape(where: str, **metas: Meta | None) -> Shape:
 
 
 def expect_shape(where: str, name: str, meta: Meta | None, shape: Shape) -> None:
-    """Raise unless the operand is absent or has `shape`."""
+    """Raise unless the operand is absent or has the shape `shape`."""
     if meta is not None and meta.shape != shape:
         message = f"{where}: `{name}` has shape {meta.shape}, it must be {shape}."
         raise ShapeError(message)
@@ -131,7 +131,7 @@ def expect_ndim(where: str, name: str, meta: Meta, ndim: int) -> None:
 
 
 def check_axis(where: str, axis: int, meta: Meta) -> None:
-    """Raise unless `axis` counts a dimension of the operand, from 0."""
+    """Raise unless `axis` is the number of a dimension of the operand, from 0."""
     if not 0 <= axis < len(meta.shape):
         raise ShapeError(
             f"{where}: axis {axis} is not a dimension of shape {meta.shape}; kernels "
@@ -151,7 +151,7 @@ def check_axes(where: str, axes: tuple[int, ...], meta: Meta) -> None:
 
 
 def check_not_empty(where: str, axes: tuple[int, ...], meta: Meta) -> None:
-    """Raise if an axis to be reduced has no elements, where that has no meaning."""
+    """Raise if an axis to reduce is empty, for reductions without a neutral element."""
     for axis in axes:
         if meta.shape[axis] == 0:
             raise ShapeError(
@@ -161,7 +161,7 @@ def check_not_empty(where: str, axes: tuple[int, ...], meta: Meta) -> None:
 
 
 def reduced_shape(shape: Shape, axes: tuple[int, ...], keepdim: bool) -> Shape:
-    """Return `shape` less `axes`, or with 1 in their place."""
+    """Return `shape` without `axes`, or with 1 instead of their sizes."""
     if keepdim:
         return tuple(1 if i in axes else n for i, n in enumerate(shape))
     return tuple(n for i, n in enumerate(shape) if i not in axes)

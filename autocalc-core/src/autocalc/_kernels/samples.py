@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Sample calls for the conformance tests, and the values that they are made of.
+"""Sample calls for the conformance tests, and their values.
 
-``samples(make)`` yields `Sample`s made with a `Make`.  The conformance kit adds
-layouts, alignments, aliases and patterns of absent operands.
+``samples(make)`` yields `Sample` objects, whose arrays come from a `Make`.  The
+conformance kit adds layouts, alignments, aliases and patterns of absent operands.
 """
 
 from __future__ import annotations
@@ -12,25 +12,27 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-#: Of everything about kernels: the device's array, NumPy's on CPUs; sizes; attributes.
+#: Types for all kernel code: arrays of the device (of NumPy on CPUs), shapes and
+#: attributes.
 Array: TypeAlias = Any
 Shape: TypeAlias = tuple[int, ...]
 DType: TypeAlias = "np.dtype[Any]"
 Attributes: TypeAlias = tuple[Any, ...]
 
-#: Lengths around every vector width (4, 8, 16, 32, 64 lanes) and unrolled loop.
+#: Lengths around all vector widths (4, 8, 16, 32, 64 lanes) and unrolled loops.
 TAILS = (
     0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 24,
     31, 32, 33, 47, 48, 49, 63, 64, 65, 70,
 )  # fmt: skip
-#: One below, on and above each width, where the full list would take too long.
+#: One length below, at and above each width, for kernels for which the full list would
+#: take too long.
 FEW_TAILS = (1, 3, 4, 5, 8, 9, 15, 16, 17, 31, 33, 65)
 
-#: Enough for several threads, and not a multiple of anything; samples of such size
-#: have labels that begin with "large".
+#: A size that is large enough for several threads and not a multiple of vector widths.
+#: Samples of this size have labels that begin with "large".
 LARGE = 200_003
 
-#: Shapes with empty, single and many dimensions.
+#: Shapes with no, one and many dimensions, some of which are empty.
 SHAPES: tuple[Shape, ...] = (
     (),
     (0, 3),
@@ -56,9 +58,9 @@ BROADCAST: tuple[tuple[Shape, Shape], ...] = (
 class Sample(NamedTuple):
     """One call for the conformance tests.
 
-    `inputs` begins with the in-out operands and `attributes` leaves `accumulate` out;
-    `want` is the mask of optional outputs that the inputs allow; `shape` is the
-    output's where the spec is `free`.
+    `inputs` begins with the in-out operands.  `attributes` does not include
+    `accumulate`.  `want` is the mask of the optional outputs that the inputs allow.
+    `shape` is the shape of the output if the spec is `free`.
     """
 
     label: str
@@ -69,7 +71,7 @@ class Sample(NamedTuple):
 
 
 class Make:
-    """Makes arrays of one dtype; the same ones in each run.
+    """Makes arrays of one dtype; they are the same in each run.
 
     Parameters
     ----------
@@ -105,7 +107,7 @@ class Make:
         return np.asarray(self.rng.random(shape), self.dtype)
 
     def any_size(self, n: int) -> Array:
-        """Return `n` numbers of all sizes, subnormal to almost infinite."""
+        """Return `n` numbers of all magnitudes, from subnormal to almost infinite."""
         if not self.is_float:
             info: Any = np.iinfo(self.dtype) if self.dtype.kind != "b" else None
             if info is None:
@@ -129,7 +131,7 @@ class Make:
         return np.asarray(signs * np.exp2(exponents), self.dtype)
 
     def falling(self, *shape: int) -> Array:
-        """Return rows from 0 to where exp is 0, in any order."""
+        """Return rows of numbers from 0 to values whose exp is 0, in random order."""
         end = float(np.log(np.finfo(self.dtype).smallest_subnormal)) - 2
         row = np.linspace(0.0, end, shape[-1], dtype=self.dtype)
         return self.rng.permuted(np.broadcast_to(row, shape), axis=-1)
@@ -182,7 +184,7 @@ def int64(value: int) -> Array:
     return np.array(value, np.int64)
 
 
-#: What a kernel's declaration gives: a generator of sample calls.
+#: The type of the samples in a declaration: a generator of sample calls.
 Samples: TypeAlias = Callable[[Make], Iterable[Sample]]
 
 # ---- elementwise kernels -------------------------------------------------------------
@@ -220,11 +222,11 @@ def pairs(values: Array) -> tuple[Array, Array]:
     return np.repeat(values, len(values)), np.tile(values, len(values))
 
 
-# ---- rows on which squares go wrong --------------------------------------------------
+# ---- rows whose squares are difficult ------------------------------------------------
 
 
 def far_rows(make: Make) -> Iterator[tuple[str, Array]]:
-    """Yield rows far from zero, of equal numbers, and near the ends of float32."""
+    """Yield rows far from zero, with equal numbers, and at the limits of float32."""
     for value in (1e3, 1500.0, 1e5, 1e7):
         yield f"far, equal values {value:g}", np.full((2, 257), value, make.dtype)
     yield "far, mean 1e6", make.normal(3, 129) + make.scalar(1e6)
@@ -235,9 +237,9 @@ def far_rows(make: Make) -> Iterator[tuple[str, Array]]:
 
 
 def ends(dtype: DType) -> tuple[float, ...]:
-    """Return sizes of numbers near the ends of float32; none of float64.
+    """Return magnitudes at the limits of float32, and none for float64.
 
-    A kernel that computes float32 in float64 is right there without scaling.  The ends
-    of float64 would ask every kernel package for it.
+    A kernel that computes float32 in float64 handles these without scaling.  The limits
+    of float64 would require scaling in each kernel package.
     """
     return (1e19, 1e25, 1e37, 2.2e38, 1e-25, 1e-40) if dtype == np.float32 else ()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The spec of a kernel: everything that is said about it, said once.
+"""The spec of a kernel, which is the only declaration of its properties.
 
-A `KernelSpec` is next to its reference.  Output allocation, dispatch keys,
+A `KernelSpec` is declared next to its reference.  Output allocation, dispatch keys,
 conformance tests, operator tables and rooflines are derived from it.
 """
 
@@ -40,18 +40,18 @@ Layout = Literal["contiguous", "like", "any", "prefers channels-last"]
 
 
 class Meta(NamedTuple):
-    """Shape and dtype of an operand: all that a shape rule may know."""
+    """The shape and dtype of an operand, which is all that shape rules get."""
 
     shape: Shape
     dtype: DType
 
 
-#: What a rule sees for one operand: absent, one array, or a list of arrays.
+#: The form of an operand in rules: absent, one array, or a list of arrays.
 OperandMeta: TypeAlias = Meta | tuple[Meta, ...] | None
 
 
 def meta_of(operand: Any) -> OperandMeta:
-    """Return the meta, for rules, of an array, a list of arrays, or None."""
+    """Return the meta of an array, a list of arrays, or None, for rules."""
     if operand is None:
         return None
     if isinstance(operand, (list, tuple)):
@@ -70,7 +70,7 @@ class Operand:
 
 @dataclass(frozen=True)
 class Attribute:
-    """A plain value of a call; `choices` holds the words of an enumeration."""
+    """A plain value of a call; `choices` has the words of an enumeration."""
 
     name: str
     type: Literal["int", "float", "bool", "ints", "choice"]
@@ -85,10 +85,10 @@ class Work(NamedTuple):
 
 
 class Budget(NamedTuple):
-    """How far a kernel may be from the float64 oracle.
+    """The allowed error of a kernel, relative to the float64 oracle.
 
-    `tolerance(inputs, attributes, expected)` gives, for each output, an array (or a
-    number) of absolute errors allowed; `text` states the same for the docs.
+    `tolerance(inputs, attributes, expected)` returns the allowed absolute errors of
+    each output, as an array or a number.  `text` describes them for the documentation.
     """
 
     text: str
@@ -99,7 +99,7 @@ class Budget(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class KernelSpec:
-    """The one declaration of a kernel.
+    """The declaration of a kernel.
 
     Attributes
     ----------
@@ -107,61 +107,68 @@ class KernelSpec:
         ``"[~ ]outputs ; inputs ; attributes"``: ``?`` optional, ``*`` list, ``~``
         elementwise (inputs broadcast to the output's shape).
     rule
-        ``rule(*input_metas, *attributes) -> Meta | tuple[Meta | None, ...]``: shapes
-        and dtypes of all outputs.  Raises `ShapeError` or `DTypeError`.
+        ``rule(*input_metas, *attributes) -> Meta | tuple[Meta | None, ...]`` returns
+        the shapes and dtypes of all outputs.  It raises `ShapeError` or `DTypeError`.
     reference
-        ``reference(xp, *in_out, *inputs, *attributes)`` returns new arrays, one for
-        each output (None where it cannot); ``in_out`` are the operands in `writes`.
-        Where outputs are optional it takes the keyword `want`, a mask by the outputs'
-        places, and may return None for the others.  The attribute `accumulate` is not
-        passed: each output that is added into is passed by its name as a keyword, and
-        the result is the sum.
+        ``reference(xp, *in_out, *inputs, *attributes)`` returns a new array for each
+        output, or None if it cannot compute the output.  ``in_out`` are the operands in
+        `writes`.  If outputs are optional, it takes the keyword `want`, a bit mask of
+        the wanted outputs, and may return None for the others.  The attribute
+        `accumulate` is not passed.  Instead, each output to which the result is added
+        is passed as a keyword with its name, and the reference returns the sum.
     decomposition
-        ``decomposition(k, *in_out, *inputs, *attributes)``: the same in primitives,
-        with the same keywords.
+        ``decomposition(k, *in_out, *inputs, *attributes)`` computes the same with
+        primitives, and takes the same keywords.
     lead
-        The primitive which does most of the decomposition's work.  A primitive may be
+        The primitive that does most of the decomposition's work.  A primitive may be
         its own lead: its decomposition then runs the optional parts (bias, activation)
         as separate kernels, for sets that refuse them.
     benchmarks
-        The calls by which the kernel is timed, of the sizes that models have.
+        The calls for timing the kernel, with sizes as in models.
     dtypes
-        Dtypes that the reference takes for the first operand (the output, where
-        `free`); what a set must pass the conformance cases for, or refuse.
+        The dtypes that the reference accepts for the first operand, or for the output
+        if the spec is `free`.  For each of them, a set must pass the conformance tests
+        or refuse the calls.
     free
-        Nothing in the inputs says the output's shape and dtype: the caller does.
-        Rule, reference, decomposition and the function of ``k`` then take the
-        keywords `shape` and `dtype`.
+        Whether the inputs do not determine the shape and dtype of the output.  The
+        caller then passes them: the rule, the reference, the decomposition and the
+        function of ``k`` take the keywords `shape` and `dtype`.
     key
-        ``"dtypes"``: a decision holds for all calls with these dtypes; ``"shapes"``:
-        for these shapes, strides and attributes only.
+        The calls for which a decision of dispatch is valid: ``"dtypes"`` means all
+        calls with the same dtypes; ``"shapes"`` means only calls with the same shapes,
+        strides and attributes as well.
     layout
         The layout of results of four dimensions. ``"contiguous"`` is row by row.
-        ``"like"`` follows the images that are read, which the kernel gets in one
-        layout; ``"any"`` is the same without a promise on the inputs. ``"prefers
-        channels-last"`` is ``"like"``, and a set may ask for that layout.
+        ``"like"`` is the layout of the input images, which all have the same layout.
+        ``"any"`` is the same without a guarantee about the inputs.  ``"prefers
+        channels-last"`` is the same as ``"like"``, but a set may request the
+        channels-last layout.
     writes
-        Outputs that are read and written in place; they are passed by the caller.
+        The outputs that are read and written in place; the caller passes them.
     accumulates
-        Outputs that can be added into (bit i of the last attribute `accumulate`).
+        The outputs to which results can be added; bit i of the last attribute
+        `accumulate` selects output i.
     alias
-        Pairs ``(output, input)`` which may share memory.
+        Pairs ``(output, input)`` that may share memory.
     flushes
-        Outputs of float32 and float64 in which a subnormal result is written as 0 of
-        the same sign, by the reference as by every set.  Intel's CPUs take a hundred
-        times as long for a product with a subnormal number.  What is rounded to float16
-        or bfloat16 was float32 before.
+        The outputs in which subnormal results in float32 and float64 are written as 0
+        of the same sign, both by the reference and by all sets.  The reason is that
+        Intel's CPUs take a hundred times as long for a product with a subnormal number.
+        For outputs in float16 or bfloat16, this applies to the float32 results before
+        rounding.
     halves
-        The dtypes of operands that do not follow the others in calls of half precision,
-        by operand: ``"float32"``, or the input whose dtype it has.
+        The dtypes of operands that differ from the others in half-precision calls, by
+        operand: ``"float32"``, or the name of the input with the same dtype.
     defaults
-        Values of trailing attributes that a caller may leave out.
+        The values of trailing attributes that the caller may omit.
     says_why
-        The reference raises the better error for invalid values: a call that a set
-        refuses goes to it, for its error, or its result where it has one.
+        True if the reference raises a more precise error for invalid values.  A call
+        that fails in a set is then repeated with the reference, for its error, or for
+        its result if it succeeds.
     exceptions
-        Other error budgets by the name of the algorithm that needs one.  A set's
-        kernel names it (`KernelImpl.exception`), so no set widens a budget by itself.
+        Wider error budgets, by the name of the algorithm that needs each.  A kernel of
+        a set can only select one of these (`KernelImpl.exception`), so sets cannot
+        widen budgets themselves.
     """
 
     name: str
@@ -201,14 +208,14 @@ class KernelSpec:
         object.__setattr__(self, "attributes", attributes)
 
     def budget_of(self, exception: str | None) -> Budget:
-        """Return the budget that a kernel with this `exception` keeps."""
+        """Return the budget of a kernel with this `exception`."""
         return self.budget if exception is None else self.exceptions[exception]
 
     @property
     def strided_output(self) -> bool:
-        """Whether the output may have any strides, as views have that are written.
+        """Whether the output may have any strides, as in writes to views.
 
-        So it is with elementwise kernels, and with those that write at indices.
+        This applies to elementwise kernels and to kernels that write at indices.
         """
         indexed = any(operand.name == "index" for operand in self.inputs)
         return self.elementwise or (indexed and bool(self.alias))
@@ -240,5 +247,5 @@ def _operand(word: str) -> Operand:
 def _attribute(word: str) -> Attribute:
     name, _, kind = word.partition(":")
     if kind in {"int", "float", "bool", "ints"}:
-        return Attribute(name, kind)  # type: ignore[arg-type]  # checked just above
+        return Attribute(name, kind)  # type: ignore[arg-type]  # checked above
     return Attribute(name, "choice", tuple(kind.split(",")))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The kernel table: every kernel's spec by its name.
+"""The kernel table, which has the spec of each kernel by its name.
 
-The table imports each module of each family's folder and takes up the kernels that
-are declared there, so that a kernel is added by adding its file.  Modules whose name
-begins with an underscore hold what several kernels of a family share.
+The table imports each module in each family's folder and collects the kernels that are
+declared there.  To add a kernel, it is therefore enough to add its file.  Modules whose
+name begins with an underscore contain code that several kernels of a family share.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ def _load() -> dict[str, KernelSpec]:
     return dict(sorted(table.items()))
 
 
-#: Kernel name -> spec, in alphabetical order.
+#: The name of a kernel -> its spec, in alphabetical order.
 TABLE = _load()
 
-#: The closed list that is enough to train any model.
+#: The closed list of kernels that are sufficient to train any model.
 PRIMITIVES = frozenset(name for name, spec in TABLE.items() if spec.kind == "primitive")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Windows that move over the last dimensions: sizes, padding, patches, their adjoint.
+"""Windows that move over the last dimensions: sizes, padding, patches and adjoints.
 
-Convolution, pooling and unfolding share them.  `D` is the number of these dimensions;
-in one of them output `t` reads at ``t * stride - padding + i * dilation`` for each tap
-`i` of the kernel.
+Convolution, pooling and unfolding use these functions.  `D` is the number of these
+dimensions.  In each dimension, output `t` reads the positions ``t * stride - padding +
+i * dilation`` for the taps `i` of the kernel.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Ints = tuple[int, ...]
 
 
 class Windows(NamedTuple):
-    """The geometry of windows: an entry of each for each of the last dimensions."""
+    """The geometry of windows; each field has one entry per windowed dimension."""
 
     kernel: Ints
     stride: Ints
@@ -30,17 +30,17 @@ class Windows(NamedTuple):
 
     @property
     def taps(self) -> int:
-        """How many elements a window has."""
+        """The number of elements of a window."""
         return math.prod(self.kernel)
 
     @property
     def spans(self) -> Ints:
-        """How far a window reaches, first to last element."""
+        """The extent of a window, from its first to its last element."""
         pairs = zip(self.kernel, self.dilation, strict=True)
         return tuple(d * (k - 1) + 1 for k, d in pairs)
 
     def check(self, where: str, dims: int) -> None:
-        """Raise unless all have `dims` entries that are large enough."""
+        """Raise unless all fields have `dims` entries that are large enough."""
         for name, least in (("kernel", 1), ("stride", 1), ("padding", 0),
                             ("dilation", 1)):  # fmt: skip
             values = getattr(self, name)
@@ -51,18 +51,19 @@ class Windows(NamedTuple):
                 )
 
     def counts(self, where: str, sizes: Shape, ceil: bool = False) -> Shape:
-        """Return how many windows fit into each dimension.
+        """Return the number of windows in each dimension.
 
-        With `ceil` one more may reach over the end, if it begins before it.
+        With `ceil`, an additional window may extend beyond the end if it begins before
+        the end.
         """
         return _counts(self, where, sizes, ceil)
 
     def high(self, sizes: Shape, counts: Shape) -> Ints:
-        """Return by how much the windows reach over the end of each dimension."""
+        """Return how far the windows extend beyond the end of each dimension."""
         return _high(self, sizes, counts)
 
     def places(self, counts: Shape) -> tuple[tuple[slice, ...], ...]:
-        """Return for each tap where it reads, over all windows: one slice a dim."""
+        """Return each tap's positions in all windows, as one slice per dimension."""
         return _places(self, counts)
 
 
@@ -102,7 +103,7 @@ def _places(windows: Windows, counts: Shape) -> tuple[tuple[slice, ...], ...]:
 
 
 def _count(n: int, padding: int, span: int, step: int, ceil: bool) -> int:
-    """Return the number of windows of `span` in `n`, which counts padding twice."""
+    """Return the number of windows in `n` elements, which include the padding."""
     if not ceil:
         return (n - span) // step + 1
     count = -(-(n - span) // step) + 1
@@ -129,14 +130,14 @@ def padded(
 def columns(
     xp: Any, a: Array, windows: Windows, counts: Shape, value: float = 0
 ) -> Array:
-    """Return [N, C, *taps, *counts]: of each window its elements, by tap."""
+    """Return the elements of all windows by tap, [N, C, *taps, *counts]."""
     sizes = a.shape[-len(counts) :]
     a = padded(xp, a, windows.padding, windows.high(sizes, counts), value)
     return xp.windows(a, windows.kernel, counts, windows.stride, windows.dilation)
 
 
 def added(xp: Any, taps: Array, sizes: Shape, windows: Windows) -> Array:
-    """Return the adjoint of `columns`: each element the sum of where it was read."""
+    """Apply the adjoint of `columns`: sum each element over the windows with it."""
     counts = taps.shape[-len(sizes) :]
     whole = _whole(windows, sizes, counts)
     total = xp.add_windows(taps, whole, windows.stride, windows.dilation)
@@ -150,7 +151,7 @@ def _whole(windows: Windows, sizes: Shape, counts: Shape) -> Shape:
 
 
 def _middle(padding: Ints, sizes: Shape) -> tuple[Any, ...]:
-    """Return the index of what is no padding."""
+    """Return the index of the part without padding."""
     each = zip(padding, sizes, strict=True)
     return (..., *(slice(p, p + n) for p, n in each))
 
@@ -161,7 +162,7 @@ def _middle(padding: Ints, sizes: Shape) -> tuple[Any, ...]:
 def padded_in(
     k: Any, a: Array, low: Sequence[int], high: Sequence[int], value: float = 0
 ) -> Array:
-    """Return the same in primitives: joined with blocks of `value`."""
+    """Compute `padded` with primitives, by joining blocks of `value`."""
     first = len(k.shape(a)) - len(low)
     for axis, (before, after) in enumerate(zip(low, high, strict=True), first):
         if before or after:
@@ -178,13 +179,13 @@ def _block(k: Any, a: Array, axis: int, size: int, value: float) -> Array:
 
 
 def patches_in(k: Any, a: Array, windows: Windows, counts: Shape) -> list[Array]:
-    """Return for each tap the view [N, C, *counts] of what it reads; `a` is padded."""
+    """Return, for each tap, a view [N, C, *counts] of the padded `a`."""
     return [k.slice(a, (..., *place)) for place in windows.places(counts)]
 
 
 def columns_in(k: Any, a: Array, windows: Windows, counts: Shape, value: float = 0,
                ) -> Array:  # fmt: skip
-    """Return [N, C, taps, *counts] in primitives: a copy for each tap."""
+    """Return [N, C, taps, *counts] by primitives, with one copy for each tap."""
     sizes = k.shape(a)[-len(counts) :]
     a = padded_in(k, a, windows.padding, windows.high(sizes, counts), value)
     lead = len(k.shape(a)) - len(counts)
@@ -195,7 +196,7 @@ def columns_in(k: Any, a: Array, windows: Windows, counts: Shape, value: float =
 def added_in(
     k: Any, parts: Sequence[Array], sizes: Shape, windows: Windows, counts: Shape
 ) -> Array:
-    """Return the adjoint of `patches_in`, cropped of its padding."""
+    """Apply the adjoint of `patches_in`, and remove the padding."""
     if len(parts) == 1 and counts == sizes and not any(windows.padding):
         return parts[0]
     shape, dtype = k.shape(parts[0]), k.dtype(parts[0])

@@ -11,12 +11,12 @@ from autocalc._kernels.spec import Meta, Work
 
 
 def size(meta: Meta) -> int:
-    """Return the number of elements."""
+    """Return the number of elements of a meta."""
     return math.prod(meta.shape)
 
 
 def nbytes(*operands: Any) -> float:
-    """Return the bytes of metas, lists of metas and absent operands."""
+    """Return the bytes of operands: metas, lists of metas, or None."""
     total = 0
     for operand in operands:
         if isinstance(operand, Meta):
@@ -44,7 +44,7 @@ def per_element(rule: Callable[..., Any], flops: float) -> Callable[..., Work]:
 
 
 def is_list_of_metas(operand: object) -> bool:
-    """Return whether this is a list operand and not an attribute of integers."""
+    """Return whether this is a list of metas and not a tuple of integers."""
     return (
         isinstance(operand, tuple)
         and not isinstance(operand, Meta)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""`xp` for NumPy: the array namespace that references are written against.
+"""The array namespace `xp` for NumPy, which references use.
 
-It is NumPy itself plus the few functions that NumPy lacks, and those whose Python
-frames take more than what they do for a few elements.  A device with another array
-library passes a module of the same names.
+It consists of NumPy's functions and of a few functions that NumPy lacks.  It also
+replaces functions of NumPy whose Python overhead is larger than their work on a few
+elements.  A device with another array library passes a module with the same names.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ def erf(a: Array) -> Array:
 
 
 def erfc(a: Array) -> Array:
-    """Return 1 less the error function of `a`, in float64."""
+    """Return 1 minus the error function of `a`, in float64."""
     return np.asarray(_erfc(a), dtype=np.float64)
 
 
-#: Terms that are added one after the other, in a sum of many.
+#: The number of terms that are added one after the other in a long sum.
 _RUN = 4096
 
 
 def _is_long(a: Array, axis: Any) -> bool:
-    """Return whether many float64 are reduced to one number."""
+    """Return whether many float64 numbers are reduced to one."""
     axes = (axis,) if isinstance(axis, int) else axis
     count = a.size if axes is None else math.prod(a.shape[i] for i in axes)
     return bool(a.dtype == np.float64 and count > 4 * _RUN)
 
 
 def _reduction(ufunc: Any, exact: bool = False) -> Any:
-    """Return NumPy's reduction by a ufunc, without the three frames around it.
+    """Return NumPy's reduction by a ufunc, without three outer Python frames.
 
-    An `exact` one of many float64 is computed in long double.
+    If `exact` is True, a reduction of many float64 numbers is computed in long double.
     """
     reduce = ufunc.reduce
 
@@ -56,10 +56,10 @@ def _reduction(ufunc: Any, exact: bool = False) -> Any:
         a: Array, axis: Any = None, *, keepdims: bool = False, **more: Any
     ) -> Any:
         if exact and a.size > 4 * _RUN and not more and _is_long(a, axis):
-            # For all axes but the last NumPy's order is one after the other.
+            # For all axes except the last, NumPy adds the elements one after another.
             out = reduce(a, axis, np.longdouble, None, keepdims)
             return out.astype(np.float64)
-        if more:  # a dtype, or what nothing is reduced to
+        if more:  # a dtype, or an initial value
             return reduce(a, axis, keepdims=keepdims, **more)
         return reduce(a, axis, None, None, keepdims)
 
@@ -73,7 +73,7 @@ min = _reduction(np.minimum)
 
 
 def any(a: Array) -> bool:
-    """Return whether an element is not 0."""
+    """Return whether at least one element is not 0."""
     return bool(np.count_nonzero(a))
 
 
@@ -88,22 +88,23 @@ def swapaxes(a: Array, axis: int, other: int) -> Array:
 
 
 def take(a: Array, index: Array, axis: int) -> Array:
-    """Return the parts of `a` that `index` names along an axis."""
+    """Return the slices of `a` that `index` selects along an axis."""
     return a.take(index, axis)
 
 
 def repeat(a: Array, times: int, axis: int) -> Array:
-    """Return `a` with each part along an axis as often as said."""
+    """Return `a` with each slice along an axis repeated `times` times."""
     return a.repeat(times, axis)
 
 
 def argmax(a: Array, axis: int | None = None, *, keepdims: bool = False) -> Array:
-    """Return where the largest element along an axis is, the first of equals."""
+    """Return the position of the first maximum along an axis."""
     return a.argmax(axis, keepdims=keepdims)
 
 
-#: Some of NumPy's functions know no more dimensions than NumPy 1 had, among them
-#: `argsort` and `broadcast_shapes`; `ufunc.at` then writes outside of its memory.
+#: Some of NumPy's functions, such as `argsort` and `broadcast_shapes`, only support the
+#: number of dimensions of NumPy 1.  With more dimensions, `ufunc.at` writes outside of
+#: its memory.
 _OLD_MOST = 32
 
 
@@ -116,7 +117,7 @@ def argsort(a: Array, axis: int, kind: Any) -> Array:
 
 
 def broadcast_arrays(a: Array, b: Array) -> tuple[Array, Array]:
-    """Return two arrays repeated to one shape."""
+    """Return two arrays, broadcast to a common shape."""
     shape = broadcast_shapes(a.shape, b.shape)
     return np.broadcast_to(a, shape), np.broadcast_to(b, shape)
 
@@ -125,12 +126,12 @@ broadcast_shapes = partial(rules.broadcast_shapes, "broadcast")
 
 
 def searchsorted(line: Array, values: Array, side: Any) -> Array:
-    """Return the places of values in an ordered line."""
+    """Return the positions of values in a sorted 1-d array."""
     return line.searchsorted(values, side)
 
 
 def cumsum(a: Array, axis: int) -> Array:
-    """Return running sums of `a`: in runs, and float64 in long double."""
+    """Return running sums of `a`, by blocks; float64 is summed in long double."""
     n = a.shape[axis]
     dtype = np.longdouble if a.dtype == np.float64 else a.dtype
     if n <= _RUN or a.dtype.kind != "f":
@@ -149,7 +150,7 @@ def cumsum(a: Array, axis: int) -> Array:
 
 
 def matmul(a: Array, b: Array) -> Array:
-    """Return the matrix product; long sums are taken by halves."""
+    """Return the matrix product; long sums are split in halves."""
     half = a.shape[-1] // 2
     if half < 2 * _RUN:
         return np.matmul(a, b)
@@ -159,7 +160,7 @@ def matmul(a: Array, b: Array) -> Array:
 
 
 def clip(a: Array, low: Any, high: Any) -> Array:
-    """Return `a` within limits; NaN stays."""
+    """Return `a` clipped to limits; NaN is kept."""
     return np.minimum(np.maximum(a, low), high)
 
 
@@ -167,19 +168,19 @@ round = np.rint
 
 
 def transpose(a: Array, axes: Shape) -> Array:
-    """Return a view of `a` with its dimensions in another order."""
+    """Return a view of `a` with permuted dimensions."""
     return a.transpose(axes)
 
 
 def full(shape: Any, value: Any, dtype: Any) -> Array:
-    """Return a new array with the number everywhere."""
+    """Return a new array that is filled with a number."""
     out = np.empty(shape, dtype)
     out.fill(value)
     return out
 
 
 def open_grid(shape: Shape) -> tuple[Array, ...]:
-    """Return for each dimension its indices, in a shape that broadcasts to `shape`."""
+    """Return the indices of each dimension, in shapes that broadcast to `shape`."""
     return _open_grid(shape) if math.prod(shape) <= _SMALL_GRID else _grid(shape)
 
 
@@ -187,13 +188,13 @@ def _grid(shape: Shape) -> tuple[Array, ...]:
     return tuple(np.indices(shape, sparse=True))
 
 
-#: Grids of so many places are kept.
+#: The largest number of positions for which grids are cached.
 _SMALL_GRID = 1024
 _open_grid = lru_cache(256)(_grid)
 
 
 def take_along_axis(a: Array, index: Array, axis: int) -> Array:
-    """Return ``a[i][index[i][j]]`` for axis 1, and so for the others."""
+    """Return ``a[i][index[i][j]]`` for axis 1, and the same for other axes."""
     if a.ndim == 1:
         return a.take(index)
     where = list(open_grid(index.shape))
@@ -204,22 +205,22 @@ def take_along_axis(a: Array, index: Array, axis: int) -> Array:
 
 
 def out_of_range(index: Array, size: int) -> Array:
-    """Return where integers of 64 bits are not 0 to `size` - 1."""
-    return index.view(np.uint64) >= _unsigned(size)  # where -1 is the largest
+    """Return where 64-bit integers are not from 0 to `size` - 1."""
+    return index.view(np.uint64) >= _unsigned(size)  # as unsigned, -1 is the largest
 
 
 @lru_cache(1024)
 def _unsigned(size: int) -> Array:
-    return np.array(size, np.uint64)  # NumPy takes twice as long with Python's numbers
+    return np.array(size, np.uint64)  # NumPy is half as fast with a Python int
 
 
 def zeros_like(a: Array) -> Array:
-    """Return zeros of the shape and dtype of `a`."""
+    """Return zeros with the shape and dtype of `a`."""
     return np.zeros(a.shape, a.dtype)
 
 
 def _at(ufunc: Any, a: Array, index: tuple[Any, ...], src: Array) -> Array:
-    """Return `a` changed by ``ufunc.at(a, index, src)``."""
+    """Return a copy of `a`, changed by ``ufunc.at(a, index, src)``."""
     out: Array = np.array(a)
     if out.ndim > _OLD_MOST:
         return _at_in_line(ufunc, out, index, src)
@@ -228,16 +229,16 @@ def _at(ufunc: Any, a: Array, index: tuple[Any, ...], src: Array) -> Array:
 
 
 def _at_in_line(ufunc: Any, a: Array, index: tuple[Any, ...], src: Array) -> Array:
-    """Do what `_at` does with any number of dimensions, on all elements in a line."""
+    """Compute `_at` for any number of dimensions, with flattened arrays."""
     out, places = a.reshape(-1), _in_line(a.shape, index)
     ufunc.at(out, places.reshape(-1), np.broadcast_to(src, places.shape).reshape(-1))
     return out.reshape(a.shape)
 
 
 def _in_line(shape: Shape, index: Sequence[Any]) -> Array:
-    """Return the places in a line of elements of what an index names.
+    """Return the flat positions of the elements that an index selects.
 
-    `index` has an array for each dimension, or one of one dimension among slices.
+    `index` has an array for each dimension, or a single 1-d array and slices.
     """
     alone = isinstance(index[0], slice) or len(index) < len(shape)
     places: Any = 0
@@ -251,7 +252,7 @@ def _in_line(shape: Shape, index: Sequence[Any]) -> Array:
 
 
 def index_mul(a: Array, index: tuple[Array, ...], src: Array) -> Array:
-    """Return `a` with ``a[index] *= src``, each place as often as it is named."""
+    """Return `a` after ``a[index] *= src``; repeated indices multiply repeatedly."""
     return _at(np.multiply, a, index, src)
 
 
@@ -266,7 +267,7 @@ def index_min(a: Array, index: tuple[Array, ...], src: Array) -> Array:
 
 
 def index_set(a: Array, index: tuple[Any, ...], src: Array) -> Array:
-    """Return `a` with ``src[i]`` at ``index[i]``; the last of those at one place."""
+    """Return `a` with ``src[i]`` at ``index[i]``; for equal indices, the last wins."""
     out: Array = np.array(a)
     if out.ndim > _OLD_MOST:
         line = out.reshape(-1)
@@ -279,7 +280,7 @@ def index_set(a: Array, index: tuple[Any, ...], src: Array) -> Array:
 def index_add(a: Array, index: tuple[Array, ...], src: Array) -> Array:
     """Return `a` with ``src[i]`` added at ``index[i]``, in the order of `i`.
 
-    Where many numbers may meet in one place, they are added with more digits.
+    If many numbers may be added at one position, the sums have a higher precision.
     """
     if a.dtype.kind != "f" or src.size <= _RUN:
         return _at(np.add, a, index, src)
@@ -291,7 +292,7 @@ def index_add(a: Array, index: tuple[Array, ...], src: Array) -> Array:
 def windows(
     a: Array, kernel: Shape, counts: Shape, stride: Shape, dilation: Shape
 ) -> Array:
-    """Return [..., *kernel, *counts]: what windows over the last dimensions read."""
+    """Return the elements of windows over the last dims, [..., *kernel, *counts]."""
     lead = a.shape[: -len(kernel)]
     out = np.empty((*lead, *kernel, *counts), a.dtype)
     for tap, read in _taps(len(lead), kernel, counts, stride, dilation):
@@ -300,7 +301,7 @@ def windows(
 
 
 def add_windows(a: Array, sizes: Shape, stride: Shape, dilation: Shape) -> Array:
-    """Return the adjoint of `windows`: [..., *sizes], the sums of what overlaps."""
+    """Apply the adjoint of `windows`: sum overlapping elements, [..., *sizes]."""
     dims = len(sizes)
     lead, kernel = a.shape[: -2 * dims], a.shape[-2 * dims : -dims]
     out = np.zeros((*lead, *sizes), a.dtype)
@@ -313,7 +314,7 @@ def add_windows(a: Array, sizes: Shape, stride: Shape, dilation: Shape) -> Array
 def _taps(
     lead: int, kernel: Shape, counts: Shape, stride: Shape, dilation: Shape
 ) -> tuple[tuple[Any, Any], ...]:
-    """Return the index of each tap of windows, and that of what it reads."""
+    """Return the index of each tap of windows, and the index that it reads."""
     whole = (slice(None),) * lead
     found = []
     for tap in np.ndindex(*kernel):
@@ -329,6 +330,6 @@ def random_words(seed: int, start: int, count: int) -> Array:
 
 
 def __getattr__(name: str) -> Any:
-    """Answer with NumPy's function, and remember it."""
+    """Return NumPy's function, and store it in this module."""
     value = globals()[name] = getattr(np, name)
     return value

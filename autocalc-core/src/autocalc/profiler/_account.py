@@ -59,7 +59,7 @@ class ModuleCall:
 
 
 class Key(NamedTuple):
-    """The key of calls in one row; a kernel of None is Python after the last one."""
+    """The key of calls with common sums; kernel None is Python after the last one."""
 
     kernel: Kernel | None
     site: Site | None
@@ -297,7 +297,7 @@ def _nesting(events: list[tuple[Any, ...]]) -> tuple[list[Own], list[bool]]:
 
 
 def _name(root: ModuleCall) -> None:
-    """Give places the names that modules have in the outermost one, then let go."""
+    """Name calls by their modules' names in the outermost one; release the modules."""
     taken: dict[str, int] = {}
     labels: dict[int, str] = {}
     held = [top.module for top in root.children.values() if top.module is not None]

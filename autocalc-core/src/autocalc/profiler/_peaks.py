@@ -76,7 +76,7 @@ class Peaks(NamedTuple):
     packages: dict[str, str]
 
     def flops_of(self, dtype: str) -> float:
-        """Return the peak FLOPs a second of a dtype; by default those of float32."""
+        """Return the peak FLOPs per second of a dtype, by default those of float32."""
         return self.flops.get(dtype, self.flops["float32"])
 
     def bandwidth_of(self, nbytes: float) -> float:

@@ -30,8 +30,8 @@ from autocalc.profiler._trace import write_trace
 #: The default for the most events of a profile: about 400 MB, and 600 MB at its end.
 MAX_EVENTS = 1_000_000
 
-#: If the mean step takes this many times the median, a note says that other programs
-#: ran.
+#: If the mean step takes this many times the median, a note shows the median, because
+#: other programs probably ran.
 DISTURBED = 1.2
 
 #: The running profile; there is only one, because it replaces methods of classes.

@@ -31,7 +31,7 @@ def sigmoid(x: Array) -> Array:
 
 
 def activation_backward(make: Make, low: float, high: float) -> Iterator[Sample]:
-    """Take as `y` what the forward kernel can answer: `low` to `high`, or NaN."""
+    """Sample a backward kernel whose `y` is from `low` to `high`, or NaN."""
     special = np.array([low, high, 0.0, -0.0, 0.5, np.nan], make.dtype)
     for sample in _binary(make):
         g, y = sample.inputs

@@ -40,7 +40,7 @@ class Depth(NamedTuple):
         return self.windows.padding[0]
 
     def places(self) -> list[Any]:
-        """Return for each tap the planes that it reads, after the batch's index."""
+        """Return an index for each tap: the whole batch, and the planes it reads."""
         return [(slice(None), *place) for place in self.windows.places((self.outputs,))]
 
 

@@ -17,15 +17,16 @@ from autocalc._kernels.spec import Array, Attributes, DType, Meta, Shape, Work
 from autocalc._kernels.work import nbytes, size
 from autocalc.errors import LinAlgError, ShapeError
 
-#: One matrix, several, none, and matrices without elements.
+#: Shapes with one matrix, several matrices, no matrices, and matrices without elements.
 SQUARE: tuple[Shape, ...] = ((1, 1), (3, 3), (2, 3, 4, 4), (17, 17), (0, 2, 2), (0, 0))
 
 
-#: Tall and wide ones as well.
+#: Also shapes of tall and wide matrices.
 OBLONG: tuple[Shape, ...] = ((4, 3), (3, 4), (2, 1, 5, 2), (9, 17), (0, 3, 2), (2, 0))
 
 
-#: LAPACK's algorithms are backward stable: n * eps with a small constant.
+#: LAPACK's algorithms are backward stable, with errors of n * eps times a small
+#: constant.
 BACKWARD = 8.0
 
 
@@ -54,14 +55,14 @@ def squares(where: str, a: Meta) -> DType:
 
 
 def double(xp: Any, a: Array) -> Array:
-    """Return `a` in float64, which is what LAPACK computes in at the widest."""
+    """Return `a` in float64, which is the widest format of LAPACK."""
     return a.astype(xp.float64)
 
 
 def check_finite(xp: Any, where: str, a: Array, *, lower: bool = False) -> None:
-    """Raise if a matrix holds infinity or NaN, with which LAPACK may never end.
+    """Raise if a matrix holds infinity or NaN, because LAPACK might not terminate.
 
-    With `lower` the lower triangles alone are read.
+    If `lower` is True, only the lower triangles are checked.
     """
     if math.isfinite(xp.vdot(a, a)):  # half the time of isfinite
         return
@@ -94,9 +95,9 @@ def guarded(
     compute: Callable[[], Any],
     at_fault: Callable[[Array], str | None],
 ) -> Any:
-    """Return ``compute()``; where LAPACK gives up, an error that names the matrix.
+    """Return ``compute()``; if LAPACK fails, raise an error that names the matrix.
 
-    ``at_fault(matrix)`` says what is wrong with a matrix, None for a good one.
+    ``at_fault(matrix)`` returns the problem of a matrix, or None if there is none.
     """
     try:
         return compute()
@@ -109,7 +110,7 @@ def guarded(
 
 
 def singular(xp: Any) -> Callable[[Array], str | None]:
-    """Make the question whether a matrix is singular."""
+    """Return a function that tests whether a matrix is singular."""
 
     def at_fault(matrix: Array) -> str | None:
         sign, _ = xp.linalg.slogdet(matrix)
@@ -128,7 +129,7 @@ def singular(xp: Any) -> Callable[[Array], str | None]:
 
 
 def condition(a: Array) -> Array:
-    """Return by what errors in `a` are magnified by its inverse, [..., 1, 1]."""
+    """Return the factor by which the inverse amplifies errors in `a`, [..., 1, 1]."""
     return np.linalg.cond(np.asarray(a, np.float64))[..., None, None]
 
 
@@ -139,7 +140,7 @@ def largest(a: Array) -> Array:
 
 
 def well_conditioned(make: Make, shape: Shape) -> Array:
-    """Return random matrices, 2 n added to the diagonal of square ones."""
+    """Return random matrices, with 2 n added to the diagonal of square matrices."""
     a = make.normal(*shape)
     n = min(shape[-2:])
     if n:
@@ -155,14 +156,14 @@ def singular_values(xp: Any, where: str, a: Array, *, full: bool = True) -> Any:
 
 
 def eigenvalues(xp: Any, where: str, a: Array) -> Any:
-    """Return eigenvalues and vectors of each symmetric matrix, its lower triangle."""
+    """Return eigenvalues and eigenvectors of symmetric matrices (lower triangles)."""
     check_finite(xp, where, a, lower=True)
     find = xp.linalg.eigh
     return guarded(xp, where, a, lambda: find(a), _unfinished(find))
 
 
 def _unfinished(find: Callable[[Array], Any]) -> Callable[[Array], str | None]:
-    """Make the question whether `find` finds no values of a matrix."""
+    """Return a function that tests whether `find` fails for a matrix."""
 
     def at_fault(matrix: Array) -> str | None:
         try:
@@ -175,7 +176,7 @@ def _unfinished(find: Callable[[Array], Any]) -> Callable[[Array], str | None]:
 
 
 def values_and_vectors(place: int) -> Any:
-    """Allow vectors an error that grows as the values get closer together."""
+    """Allow errors of vectors that grow as the values get closer to each other."""
 
     @budget("8 n eps max|value|, of vectors divided by the gap between values")
     def result(

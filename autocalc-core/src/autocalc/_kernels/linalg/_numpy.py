@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""NumPy's linear algebra for matrices of float64, without the Python around LAPACK.
+"""NumPy's linear algebra for float64, without the Python code around LAPACK.
 
-``np.linalg.svd`` of a 4 x 4 matrix takes 11.8 us, 4.2 of them in LAPACK, and ``eigh``
-5.9, 2.3 of them there.  The functions that NumPy calls in the end write NaN where
-LAPACK finds no answer; then NumPy's own run, which say what is wrong.  Where NumPy has
-no such functions its own run always.
+For a 4 x 4 matrix, ``np.linalg.svd`` takes 11.8 us, of which LAPACK takes 4.2 us;
+``eigh`` takes 5.9 us, of which LAPACK takes 2.3 us.  The inner functions that NumPy
+calls write NaN if LAPACK fails.  In this case NumPy's public functions run, which raise
+an error with the reason.  If NumPy does not have these inner functions, its public
+functions always run.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from autocalc._kernels.samples import Array
 _umath_linalg: Any
 try:
     from numpy.linalg import _umath_linalg
-except ImportError:  # it is not public
+except ImportError:  # a private module
     _umath_linalg = None
 
 
 def _direct(name: str, signature: str, public: Callable[..., Any]) -> Any:
-    """Return NumPy's inner function `name` of matrices of float64, or `public`."""
+    """Return NumPy's inner function `name` for float64 matrices, or `public`."""
     inner = getattr(_umath_linalg, name, None)
     if inner is None:
         return public
@@ -40,19 +41,19 @@ def _direct(name: str, signature: str, public: Callable[..., Any]) -> Any:
                 return _in_one_batch(function, operands)
         found = inner(*operands, signature=signature)
         first = found if single else found[0]
-        # Of one matrix all that was not found is NaN.
+        # For a single matrix, all results are NaN if LAPACK fails.
         one = first.item(0) if operands[0].ndim == 2 else first.sum()
         return public(*operands) if isnan(one) else found
 
     return function
 
 
-#: NumPy's functions count dimensions of results to these, which may have more.
+#: The most dimensions of NumPy's functions; results here may have more.
 _MOST_DIMS = 32
 
 
 def _in_one_batch(function: Callable[..., Any], operands: tuple[Array, ...]) -> Any:
-    """Call with one dimension in the place of all before the matrices."""
+    """Call the function with all batch dimensions merged into one."""
     batch = broadcast_shapes("linalg", *[x.shape[:-2] for x in operands])
     line = [np.broadcast_to(x, (*batch, *x.shape[-2:])) for x in operands]
     found = function(*[x.reshape(-1, *x.shape[-2:]) for x in line])
@@ -82,12 +83,12 @@ _reduced = _direct("svd_s", "d->ddd", _svd_reduced)
 
 
 def svd(a: Array, full_matrices: bool = True, compute_uv: bool = True) -> Any:
-    """Return u, s, vh of matrices, or s alone."""
+    """Return u, s, vh of matrices, or only s."""
     if not compute_uv:
         return np.linalg.svd(a, compute_uv=False)
     return _full(a) if full_matrices else _reduced(a)
 
 
 def __getattr__(name: str) -> Any:
-    """Answer with NumPy's function."""
+    """Return the function of NumPy."""
     return getattr(np.linalg, name)

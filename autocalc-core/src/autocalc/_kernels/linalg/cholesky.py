@@ -31,8 +31,8 @@ cholesky = standalone(
     "cholesky",
     "out ; a",
     "The lower triangular L of a = L L^T; reads the lower triangle.",
-    key="shapes",  # sets may take small ones only
-    says_why=True,  # the smallest eigenvalue, or where NaN is
+    key="shapes",  # sets may accept only small matrices
+    says_why=True,  # errors name the smallest eigenvalue, or NaN
 )
 
 

@@ -54,10 +54,11 @@ def _(xp: Any, a: Array, d: Array) -> Array:
 
 
 def _along(xp: Any, a: Array, d: Array) -> Array:
-    """Return the derivative along all of d.
+    """Return the derivative along all directions in d.
 
-    That along d[:-1] is a polynomial in t at a + t d[-1], of degree n - len(d); its
-    slope at 0 follows from values at Chebyshev's nodes, without a division by a.
+    The derivative along d[:-1] at a + t d[-1] is a polynomial in t of degree n -
+    len(d).  Its slope at t = 0 is computed from its values at Chebyshev nodes, without
+    dividing by a.
     """
     if len(d) == 1:
         return _along_one(xp, a, d[0])
@@ -73,7 +74,7 @@ def _along(xp: Any, a: Array, d: Array) -> Array:
 
 
 def _nodes(count: int) -> list[tuple[float, float]]:
-    """Return t, and the weight of p(t) in the slope at 0 of p of `count` odd powers."""
+    """Return nodes t, and weights of p(t) in p'(0), for p with `count` odd powers."""
     nodes = [cos((2 * i + 1) * pi / (4 * count)) for i in range(count)]
     return [
         (t, prod(s * s / (s * s - t * t) for s in nodes if s != t) / t) for t in nodes
@@ -81,10 +82,10 @@ def _nodes(count: int) -> list[tuple[float, float]]:
 
 
 def _along_one(xp: Any, x: Array, d: Array) -> Array:
-    """With x = U S V and M = U^T d V^T: det(U V) U N V.
+    """Return det(U V) U N V, with x = U S V and M = U^T d V^T.
 
-    N_ii is the sum of p_ij M_jj over all other j, N_ij is -p_ij M_ji, and p_ij is the
-    product of all of S but s_i and s_j.
+    N_ii is the sum of p_ij M_jj over all j except i, and N_ij is -p_ij M_ji.  p_ij is
+    the product of all singular values except s_i and s_j.
     """
     u, s, v = singular_values(xp, "cofactor_derivative", x)
     others = _products_of_all_but_two(xp, s)
@@ -95,7 +96,7 @@ def _along_one(xp: Any, x: Array, d: Array) -> Array:
 
 
 def _products_of_all_but_two(xp: Any, s: Array) -> Array:
-    """Return p_ij, the product of all s but s_i and s_j, and 0 where i = j."""
+    """Return p_ij, the product of all s except s_i and s_j; it is 0 for i = j."""
     n = s.shape[-1]
     before = _products_before(xp, s)
     after = _products_before(xp, s[..., ::-1])[..., ::-1]
@@ -106,7 +107,7 @@ def _products_of_all_but_two(xp: Any, s: Array) -> Array:
 
 
 def _products_before(xp: Any, s: Array) -> Array:
-    """Return at each place the product of all numbers before it, along rows."""
+    """Return, for each element of a row, the product of all elements before it."""
     return xp.cumprod(xp.concatenate([xp.ones_like(s[..., :1]), s[..., :-1]], -1), -1)
 
 

@@ -28,7 +28,7 @@ det = standalone(
     "det",
     "out ; a",
     "The determinant of each matrix [..., n, n].",
-    says_why=True,  # what becomes of infinities and NaN
+    says_why=True,  # the results for infinities and NaN
 )
 
 
@@ -96,7 +96,7 @@ cofactor = standalone(
     "cofactor",
     "out ; a",
     "det(a) inv(a)^T, the derivative of det. It is also defined for singular matrices.",
-    says_why=True,  # of large matrices that are almost singular
+    says_why=True,  # for large matrices that are almost singular
 )
 
 
@@ -107,7 +107,7 @@ def _(a: Meta) -> Meta:
 
 @cofactor.reference
 def _(xp: Any, a: Array) -> Array:
-    """With a = U S V: det(U V) U C V, C the products of all but one of S."""
+    """With a = U S V: det(U V) U C V; C has the products of all s except one."""
     x = double(xp, a)
     if not x.size:
         return xp.zeros_like(a)

@@ -31,7 +31,7 @@ inv = standalone(
     "inv",
     "out ; a",
     "The inverse of each matrix [..., n, n].",
-    says_why=True,  # the range of the singular values, or where NaN is
+    says_why=True,  # errors name the singular values, or NaN
 )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""LU factors with exchanges of rows, and the order that these come to."""
+"""LU factors with row exchanges, and the resulting order of the rows."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ def _(xp: Any, a: Array) -> tuple[Array, Array]:
         pivot = x[:, j, j]
         x[:, j + 1 :, j] /= xp.where(pivot == 0, 1, pivot)[:, None]
         x[:, j + 1 :, j + 1 :] -= x[:, j + 1 :, j, None] * x[:, j, None, j + 1 :]
-    if not a.size:  # of no columns, or of no rows, there is nothing to exchange
+    if not a.size:  # without rows or columns, there are no exchanges
         return narrow(a.astype(xp.float64), a), _kept(xp, a.shape)
     return narrow(x.reshape(a.shape), a), pivots.reshape(*batch, min(m, n))
 
 
 def _kept(xp: Any, shape: tuple[int, ...]) -> Array:
-    """Return the pivots of matrices without elements: every row keeps its place."""
+    """Return the pivots of matrices without elements; no rows are exchanged."""
     *batch, m, n = shape
     return xp.zeros((*batch, min(m, n)), dtype=INT32) + xp.arange(
         1, min(m, n) + 1, dtype=INT32

@@ -53,7 +53,7 @@ def _(a: Meta, atol: Meta, rtol: Meta, hermitian: bool) -> Meta:
 
 @pinv.reference
 def _(xp: Any, a: Array, atol: Array, rtol: Array, hermitian: bool) -> Array:
-    """With a = U diag(s) V: V^T diag(1 / s) U^T, 0 for 1 / s where s counts as 0."""
+    """With a = U diag(s) V: V^T diag(1 / s) U^T; small s have 0 instead of 1 / s."""
     x = double(xp, a)
     if not x.size:
         return xp.swapaxes(xp.zeros_like(a), -1, -2)

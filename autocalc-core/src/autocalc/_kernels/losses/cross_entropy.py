@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Cross-entropy of logits against labels, with its gradient in the same pass."""
+"""Cross-entropy of logits and labels, with its gradient in the same pass."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _(
 
 
 def _row_weights(k: Any, logits: Array, labels: Array, weight: Array | None) -> Array:
-    """Return the weight of each row's label, ``[N, 1]``; checks the labels as well."""
+    """Return the weight of each row's label, ``[N, 1]``; check the labels as well."""
     (rows, _), (_, classes) = k.shape(labels), k.shape(logits)
     if weight is None:
         weight = k.add(k.zeros((1,), k.dtype(logits)), k.constant(1, logits))

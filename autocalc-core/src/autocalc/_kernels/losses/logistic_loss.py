@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The loss of logits of two classes, and its slope."""
+"""The logistic loss for logits of two classes, and its slope."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def logistic_loss(xp: Any, a: Array, yes: Array, no: Array) -> Array:
     return narrow(total, a)
 
 
-# Its own algorithm: a formula with |a| has no second derivative at 0.
+# The decomposition has its own algorithm, because a formula with |a| has no second
+# derivative at 0.
 @logistic_loss.decomposition(lead="exp")
 def _(k: Any, a: Array, yes: Array, no: Array) -> Array:
     of_yes = k.weigh(yes, k.softplus(k.neg(a), 1.0, 1e30))
@@ -79,7 +80,7 @@ def logistic_slope(xp: Any, a: Array, yes: Array, no: Array) -> Array:
     return narrow(of_no - wide(xp, yes) * sigmoid_of(xp, -w), a)
 
 
-# Its own algorithm, for the same reason.
+# The decomposition has its own algorithm for the same reason.
 @logistic_slope.decomposition(lead="exp")
 def _(k: Any, a: Array, yes: Array, no: Array) -> Array:
     of_yes = k.mul(yes, k.sigmoid(k.neg(a)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Minus the log-probabilities of labels, with the slope of each in the same pass."""
+"""Negative log-probabilities of labels, with their slopes in the same pass."""
 
 from __future__ import annotations
 

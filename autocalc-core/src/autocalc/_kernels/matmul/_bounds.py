@@ -39,7 +39,7 @@ def product(a: Array, b: Array, eps: float) -> Array:
 
 
 def activated(before: Array, pre: Array, activation: str, eps: float) -> Array:
-    """Carry the error `before` the activation through it."""
+    """Return the error after the activation for the error `before` it."""
     own = 4 * eps * magnitude(pre) if activation.startswith("gelu") else 0.0
     return SLOPE[activation] * before + own
 
@@ -51,20 +51,21 @@ def affine(
     before = product + (0.0 if bias is None else 2 * eps * magnitude(bias))
     before = before + ulp(out, eps)
     scale = out if pre is None else pre
-    # gelu(x) is at least -0.17, so |x| <= |gelu(x)| + 0.17 for the values that count
+    # gelu(x) is at least -0.17, so |x| <= |gelu(x)| + 0.17 for the relevant values
     own = magnitude(scale) + (0.17 if pre is None else 0.0)
     return [activated(before, own, activation, eps), before]
 
 
-#: Of two operands: the bound of their product's errors.
+#: A function of two operands that bounds the errors of their product.
 Bound: TypeAlias = Callable[[Array, Array, float], Array]
 
 
 def lost_in_parts(a: Array, b: Array) -> Array:
-    """Return the error of ``a @ b`` by bfloat16 parts that are no normal numbers.
+    """Return the error of ``a @ b`` that is caused by subnormal bfloat16 parts.
 
-    A bfloat16 tile takes numbers below 2**-126 for zero: the lower parts of elements,
-    which the other side's elements multiply, and partial sums, 6 K of them.
+    A bfloat16 tile treats numbers below 2**-126 as zero.  This affects the lower parts
+    of elements, which are multiplied by elements of the other operand, and the partial
+    sums, of which there are 6 K.
     """
     a, b = np.asarray(a), np.asarray(b)
     rows = magnitude(a).sum(axis=-1, keepdims=True)
@@ -91,10 +92,10 @@ def gemm_tolerance(of: Bound) -> Tolerance:
 SPLIT = " + 2**-125 * (|A| 1 + 1 |B| + 6 K)"
 
 
-#: By the name of an exception: what a product loses of |A| |B| whose operands are sums
-#: of two bfloat16, or one.  A number is off by 2/3 of a unit in its last part: by
-#: 2/3 * 2**-16 and 2/3 * 2**-7 of it.  That counts for both sides; of two parts the
-#: product of the lower ones, 2**-16, is left out as well.
+#: The relative error of |A| |B|, by the name of an exception, for operands that are
+#: split into two bfloat16 parts or one.  The error of a number is 2/3 of a unit in its
+#: last part, which is 2/3 * 2**-16 or 2/3 * 2**-7 of the number.  It counts for both
+#: operands.  With two parts, the product of the lower parts, 2**-16, is also left out.
 FEWER_PARTS = {"bf16x2": 1.2 * 2.0**-15, "bf16": 1.35 * 2.0**-7}
 
 
@@ -114,7 +115,7 @@ def product_of_parts(parts: str) -> Bound:
 
 
 def said_of_parts(parts: str) -> str:
-    """Return the part of a budget's text that precedes SPLIT."""
+    """Return the text of a budget for split operands."""
     share = {"bf16x2": "1.2 * 2**-15", "bf16": "1.35 * 2**-7"}[parts]
     return f"((K + 2) * eps + {share}) * (|A| |B|){SPLIT}"
 
@@ -122,7 +123,8 @@ def said_of_parts(parts: str) -> str:
 SAMPLED_ACTIVATIONS = ("none", "relu", "gelu", "gelu_tanh")
 
 
-#: (M, K, N): single, odd, around tiles, empty, and long enough to be cut in blocks.
+#: (M, K, N): sizes that are 1, odd, close to tile sizes, 0, and large enough for
+#: blocks.
 SIZES = (
     (1, 1, 1),
     (2, 3, 4),

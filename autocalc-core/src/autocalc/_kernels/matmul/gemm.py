@@ -90,7 +90,7 @@ def _(
 
 
 def _in_few_dims(k: Any, a: Array, b: Array, alpha: float) -> Array:
-    """Return the product, all its batches in one dimension if they are too many."""
+    """Return the product, with merged batch dimensions if there are too many."""
     left, right = k.shape(a), k.shape(b)
     if max(len(left), len(right)) <= MAX_DIMS:
         return k.gemm(a, b, None, alpha)[0]
@@ -101,7 +101,7 @@ def _in_few_dims(k: Any, a: Array, b: Array, alpha: float) -> Array:
 
 
 def _in_one_batch(k: Any, x: Array, batch: Shape) -> Array:
-    """Return matrices in one batch, or the one matrix that is for all batches."""
+    """Return matrices with one batch dimension, or the matrix for all batches."""
     shape = k.shape(x)
     matrix = shape[-2:]
     if math.prod(shape[:-2]) == 1:
@@ -124,9 +124,9 @@ def _(
     want: int = -1,
     out: Array | None = None,
 ) -> Pair:
-    """Run the optional parts as kernels of their own, for a set that refuses them.
+    """Run the optional parts as separate kernels, for a set that refuses them.
 
-    More dimensions than native kernels have become one.
+    If there are more dimensions than native kernels accept, batches are merged.
     """
     pre = _in_few_dims(k, a, b, alpha)
     if bias is not None:
@@ -194,7 +194,7 @@ def _gemm_work(a: Meta, b: Meta, bias: Meta | None, *attributes: Any) -> Work:
 
 gemm.work(_gemm_work)
 
-#: M, N, K of products in models.
+#: The sizes M, N, K of products in models.
 SHAPES = (
     (64, 64, 64), (128, 128, 128), (256, 256, 256), (512, 512, 512),
     (1024, 1024, 1024), (2048, 2048, 2048), (256, 1024, 784), (784, 1024, 256),
@@ -218,7 +218,7 @@ gemm_split = Budget(
 
 
 gemm.exception("split", gemm_split)
-gemm.exception("bfloat16", gemm_split)  # pairs of bfloat16, and what these flush to 0
+gemm.exception("bfloat16", gemm_split)  # pairs of bfloat16, and their flushes to 0
 for _parts in FEWER_PARTS:
     gemm.exception(
         _parts,

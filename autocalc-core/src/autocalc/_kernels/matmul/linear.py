@@ -43,7 +43,7 @@ linear = composite(
 
 
 def _remedy(x: Meta, weight: Meta) -> str:
-    """Return what to do about an input that does not fit a layer."""
+    """Return the advice for an input that does not fit the layer."""
     if len(x.shape) > 2 and math.prod(x.shape[1:]) == weight.shape[1]:
         return "Flatten it first: x.flatten(1), or the layer nn.Flatten()."
     size = x.shape[-1] if x.shape else 0
@@ -84,7 +84,7 @@ def _(
 
 
 def _rows(shape: Shape) -> Shape:
-    """Return the shape as a matrix: all but the last dimension are rows."""
+    """Return the shape as a matrix, with all dimensions except the last as rows."""
     return math.prod(shape[:-1]), shape[-1]
 
 

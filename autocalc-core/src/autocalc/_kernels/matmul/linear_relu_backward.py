@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""linear_backward with the backward kernel of a ReLU before the layer.
+"""linear_backward, combined with the backward kernel of a ReLU before the layer.
 
 ::
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Normalisations, a kernel and its backward kernel a file.
+"""Normalisations; each file has a kernel and its backward kernel.
 
 Imports the infrastructure of `_kernels` and other families, never the dispatcher.
 """

@@ -2,8 +2,8 @@
 """The activations that run in the same pass as a batch norm or a convolution.
 
 `alpha` and `beta` are the limits of hardtanh; `alpha` is the slope of leaky_relu, 0 or
-more.  The gradient of an activation comes from its result y or, of hardswish and silu,
-from its input z.
+more.  The gradient of an activation is computed from its result y; that of hardswish
+and silu is computed from its input z.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from autocalc._kernels.budgets import magnitude
 from autocalc._kernels.precision import sigmoid_of
 from autocalc._kernels.spec import Array
 
-#: Of a signature, after `eps`.
+#: The part of a signature after `eps`.
 ATTRIBUTES = (
     "activation:none,relu,hardtanh,leaky_relu,hardswish,silu alpha:float beta:float"
 )
@@ -35,10 +35,10 @@ PostOp: TypeAlias = tuple[str, float, float]
 NONE: PostOp = ("none", 0.0, 0.0)
 RELU: PostOp = ("relu", 0.0, 0.0)
 
-#: The activations, and how many of the two numbers their own kernels take.
+#: The activations, and how many of the two numbers their kernels take.
 POST_OPS = {"relu": 0, "hardtanh": 2, "leaky_relu": 1, "hardswish": 0, "silu": 0}
 
-#: What samples take in turn: numbers that both dtypes hold exactly.
+#: The values for samples, in turn; the numbers are exact in both dtypes.
 SAMPLED = (
     ("relu", 0.0, 0.0),
     ("hardtanh", 0.0, 0.5),
@@ -48,15 +48,15 @@ SAMPLED = (
     ("none", 0.0, 0.0),
 )
 
-#: Those whose gradient comes from their input.
+#: The activations whose gradient is computed from their input.
 BY_INPUT = ("hardswish", "silu")
 
 
 def post_op(kernel: str, attributes: tuple[Any, ...]) -> PostOp | None:
-    """Return the form of an activation's call as attributes; None if it has none.
+    """Return the attributes for an activation's call, or None if it has no such form.
 
-    ``hardtanh(x, 0, 6)`` is ``("hardtanh", 0.0, 6.0)``.  The result of a leaky_relu of
-    a negative slope does not show the sign of its input.
+    ``hardtanh(x, 0, 6)`` is ``("hardtanh", 0.0, 6.0)``.  A leaky_relu with a negative
+    slope has no such form, because its result does not show the sign of its input.
     """
     if kernel not in POST_OPS or (kernel == "leaky_relu" and attributes[0] < 0):
         return None
@@ -65,7 +65,7 @@ def post_op(kernel: str, attributes: tuple[Any, ...]) -> PostOp | None:
 
 
 def activated(xp: Any, z: Array, activation: str, alpha: float, beta: float) -> Array:
-    """Return the activation of `z`, in its precision."""
+    """Return the activation of `z`, in the precision of `z`."""
     if activation == "relu":
         return xp.maximum(z, xp.zeros((), z.dtype))
     if activation == "hardtanh":
@@ -82,7 +82,7 @@ def passed(
 ) -> Array:
     """Return the gradient of the activation.
 
-    `known` is its input for those of `BY_INPUT`, else its result.
+    `known` is the input for activations in `BY_INPUT`, otherwise the result.
     """
     if activation == "silu":
         s, other = both_sigmoids(xp, known)
@@ -99,17 +99,17 @@ def passed(
 
 
 def most_change(activation: str) -> float:
-    """Return how far the activation moves at most when its input moves by 1."""
+    """Return the largest change of the activation if its input changes by 1."""
     return {"hardswish": 1.5, "silu": 1.1}.get(activation, 1.0)
 
 
 def change_of_slope(activation: str) -> float:
-    """Return how far the slope moves at most when the activation's input moves by 1."""
+    """Return the largest change of the slope if the activation's input changes by 1."""
     return {"hardswish": 0.34, "silu": 0.5}.get(activation, 0.0)
 
 
 def steps_of(activation: str, z: Array, alpha: float) -> Array:
-    """Return the sizes whose roundings the activation adds, in units of eps."""
+    """Return the magnitude of the activation's rounding errors, in units of eps."""
     if activation in BY_INPUT:
         return 4 * magnitude(z) * np.maximum(sigmoid(z), 1e-30)
     return magnitude(z * alpha) if activation == "leaky_relu" else np.zeros(z.shape)

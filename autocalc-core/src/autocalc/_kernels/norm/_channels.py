@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The common part of normalisations of channels: checks, statistics, samples."""
+"""Checks, statistics and samples that normalisations of channels share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from autocalc.errors import ShapeError
 
 
 def channel_rows(a: Array) -> Array:
-    """Return (N, C, ...) as [C, n], a row for each channel."""
+    """Return (N, C, ...) as [C, n], with a row for each channel."""
     w = np.asarray(a, np.float64)
     n = a.shape[0] * math.prod(a.shape[2:])
     return np.moveaxis(w, 1, 0).reshape(a.shape[1], n)
@@ -40,7 +40,8 @@ def batches(make: Make) -> Iterator[tuple[str, Array]]:
         yield f"{n} channels", make.normal(3, n, 2, 2)
         yield f"rows of {n}", make.normal(2, 3, 2, n)
     yield "equal values", np.full((2, 3, 4), 3, make.dtype)
-    # The mean of squares less the square of the mean would leave nothing in float32.
+    # In float32, the mean of squares minus the square of the mean would lose all
+    # digits.
     yield "far from 0", make.normal(4, 3, 5, 5) + make.scalar(1e4)
     yield "small", make.normal(4, 3, 5, 5, scale=1e-3)
     yield "large", make.normal(9, 12, 14, 14)
@@ -52,7 +53,7 @@ def batches(make: Make) -> Iterator[tuple[str, Array]]:
 
 
 def far_batches(make: Make) -> Iterator[tuple[str, Array]]:
-    """Yield channels far from zero, of equal numbers, and near the ends of a format."""
+    """Yield channels far from zero, with equal numbers, and with extreme magnitudes."""
     for shape in ((67, 5), (3, 5, 33)):
         for value in (1e3, 1500.0, 1e5, 1e7):
             yield (
@@ -68,13 +69,13 @@ def far_batches(make: Make) -> Iterator[tuple[str, Array]]:
 
 
 def statistics(make: Make, x: Array) -> tuple[Array, Array]:
-    with np.errstate(all="ignore"):  # of no values, and of NaN
+    with np.errstate(all="ignore"):  # for no values, and for NaN
         _, mean, var = normalised(np, x, None, None, EPS)
     return np.asarray(mean, make.dtype), np.asarray(var, make.dtype)
 
 
 def channels(where: str, x: Meta, **operands: Meta | None) -> Shape:
-    """Return (C,), if x is (N, C, ...) and each operand has a number for a channel."""
+    """Return (C,) if x is (N, C, ...) and each operand has one number per channel."""
     if len(x.shape) < 2:
         raise ShapeError(f"{where}: `x` has shape {x.shape}; it must be (N, C, ...).")
     for name, meta in operands.items():
@@ -83,12 +84,12 @@ def channels(where: str, x: Meta, **operands: Meta | None) -> Shape:
 
 
 def over(shape: Shape) -> tuple[int, ...]:
-    """Return the axes of (N, C, ...) that are within one channel."""
+    """Return the axes of (N, C, ...) except that of the channels."""
     return (0, *range(2, len(shape)))
 
 
 def channel_column(shape: Shape) -> Shape:
-    """Return the shape in which a number for each channel meets (N, C, ...)."""
+    """Return the shape in which one number per channel broadcasts with (N, C, ...)."""
     return (shape[1], *(1,) * (len(shape) - 2))
 
 
@@ -99,10 +100,10 @@ def count(shape: Shape) -> int:
 def normalised(
     xp: Any, x: Array, weight: Array | None, bias: Array | None, eps: float
 ) -> tuple[Array, Array, Array]:
-    """Return result, mean and variance in float64, not yet rounded.
+    """Return the result, mean and variance in float64, before rounding.
 
-    A channel without values has the mean 0 and the variance 1, so that gradients, which
-    are sums of nothing, are 0.
+    A channel without values has the mean 0 and the variance 1.  Its gradients, which
+    are empty sums, are then 0.
     """
     column, each = channel_column(x.shape), x.shape[1:2]
     out, mean, var, _ = standardised(xp, x, eps)
@@ -112,7 +113,7 @@ def normalised(
 
 
 def standardised(xp: Any, x: Array, eps: float) -> tuple[Array, Array, Array, Array]:
-    """Return (x - mean) * rstd, mean, variance and rstd, with all axes of x."""
+    """Return (x - mean) * rstd, mean, variance and rstd; all keep the axes of x."""
     n = count(x.shape)
     centered, mean, unit = deviations(xp, x, over(x.shape), eps)
     squares = xp.sum(xp.square(centered), axis=over(x.shape), keepdims=True)
@@ -125,7 +126,7 @@ def standardised(xp: Any, x: Array, eps: float) -> tuple[Array, Array, Array, Ar
 def by_statistics(
     xp: Any, x: Array, mean: Array, var: Array, eps: float
 ) -> tuple[Array, Array]:
-    """Return (x - mean) * rstd, and rstd; from `x` where `var` left its format."""
+    """Return (x - mean) * rstd and rstd; use `x` if `var` is out of range."""
     column = channel_column(x.shape)
     square = wide(xp, var) + eps
     rstd = 1 / xp.sqrt(square)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What normalisations over the last axis share: checks, means, budgets, samples."""
+"""Checks, means, budgets and samples that normalisations of rows share."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autocalc._kernels.samples import TAILS, Make
 from autocalc._kernels.spec import Array, Meta
 from autocalc.errors import ShapeError
 
-#: Of a normalisation in half precision: statistics and parameters may be wider.
+#: In half precision, statistics and parameters may have a wider dtype.
 OF_HALVES = {
     **dict.fromkeys(("mean", "var", "rstd"), "float32"),
     **dict.fromkeys(("dweight", "dbias"), "weight"),
@@ -36,19 +36,19 @@ def expect_a_last_axis(where: str, x: Meta) -> None:
 
 
 def row_mean(xp: Any, a: Array) -> Array:
-    """Return the mean over the last axis, which stays as 1."""
+    """Return the mean over the last axis, which is kept with size 1."""
     return xp.sum(a, axis=-1, keepdims=True) / a.shape[-1]
 
 
 def sum_over_rows(xp: Any, a: Array) -> Array:
-    """Return the sum over all axes but the last."""
+    """Return the sum over all axes except the last."""
     return xp.sum(a, axis=tuple(range(a.ndim - 1)))
 
 
 def by_statistics(
     xp: Any, x: Array, mean: Array | None, rstd: Array
 ) -> tuple[Array, Array]:
-    """Return (x - mean) * rstd, and rstd; from `x` where rstd is infinite."""
+    """Return (x - mean) * rstd and rstd; compute them from `x` if rstd is infinite."""
     scale = wide(xp, rstd)
     w = wide(xp, x)
     h = (w if mean is None else w - mean) * scale
@@ -74,10 +74,10 @@ def in_float64(inputs: Sequence[Any]) -> list[Any]:
 def off_center(
     centered: Array, lost: Array, scale: Array, steps: float
 ) -> tuple[Array, Array]:
-    """Return by what the mean is off, and the variance in parts of itself.
+    """Return the error of the mean, and the relative error of the variance.
 
-    A mean has `lost` so much at first; the mean of the deviations from it, of which
-    each step rounds, takes that out.
+    The first mean has the error `lost`.  The mean of the deviations from it corrects
+    this error, apart from the roundings of each step.
     """
     n = max(centered.shape[-1], 1)
     shift = steps * (np.sum(centered, axis=-1, keepdims=True) / n + lost)
@@ -93,7 +93,7 @@ def sum_over_rows_tolerance(g: Array, eps: float, extra: float) -> Array:
 def dx_tolerance(
     gw: Array, h: Array, rstd: Array, expected: Array, centered: bool, eps: float
 ) -> Array:
-    """Return eps * rstd * (4 |gw| + (log2(n) + 6) * the means taken out of it)."""
+    """Return eps * rstd * (4 |gw| + (log2(n) + 6) * the subtracted means)."""
     steps = log2(gw.shape[-1]) + 6
     taken = magnitude(h) * np.mean(magnitude(gw * h), axis=-1, keepdims=True)
     if centered:
@@ -106,7 +106,7 @@ def dx_tolerance(
 
 
 def hard_rows(make: Make) -> Iterator[tuple[str, Array]]:
-    """Yield rows on which a normalisation may go wrong, and many of them."""
+    """Yield difficult rows for a normalisation, and a large number of rows."""
     yield "equal values", np.full((2, 9), 3, make.dtype)
     # The mean of squares less the square of the mean would leave nothing in float32.
     yield "far from 0", make.normal(4, 65) + make.scalar(1e4)

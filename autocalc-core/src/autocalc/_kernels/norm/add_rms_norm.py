@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""rms_norm of a sum: the residual connection before a norm, in one pass.
+"""rms_norm of a sum: a residual connection and a norm in one pass.
 
 ::
 

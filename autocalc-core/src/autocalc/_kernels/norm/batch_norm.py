@@ -8,8 +8,8 @@ channel (Ioffe, Szegedy: Batch normalization, 2015)::
     dweight = sum(g * h)    dbias = sum(g)
     dx = weight * rstd * (g - dbias / n - h * dweight / n)
 
-The forward kernel answers the variance, not rstd: running statistics need it, and from
-rstd it comes back with an error that grows as eps / var.
+The forward kernel returns the variance and not rstd, because running statistics need
+the variance.  Computing it from rstd would have an error that grows as eps / var.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Batch normalisation with what follows it: a shortcut and an activation.
+"""Batch normalisation, followed by the addition of a shortcut and an activation.
 
 ::
 
     out = f(batch_norm(x) + other)        other: the shortcut, or absent
 
-The gradient of the activation follows from `out`, which its next reader keeps anyway;
-that of hardswish and silu from their input, which is computed again from x.
+The gradient of the activation is computed from `out`, which the next layer saves
+anyway.  That of hardswish and silu is computed from their input, which is recomputed
+from x.
 """
 
 from __future__ import annotations
@@ -237,7 +238,7 @@ def _(
 
 
 def before_budget(z: Array, parts: Sequence[Any], eps: float) -> Array:
-    """Return how far z may be off: a few roundings of each part of the sum."""
+    """Return the error bound of z: a few roundings of each part of the sum."""
     x, other, mean, var, weight, bias, eps_ = parts
     column = channel_column(x.shape)
     scale = magnitude(1 / np.sqrt(np.asarray(var, np.float64) + eps_))
@@ -265,7 +266,8 @@ def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> L
         off = magnitude(g) * (change_of_slope(activation) * moved + 8 * eps)
     if activation == "leaky_relu":
         off = 2 * eps * magnitude(through)
-    # As if what passes were larger by so much that its roundings cover what it is off.
+    # The passed gradient is enlarged, so that its rounding errors cover its actual
+    # error.
     larger = through + np.sign(through) * (off / eps)
     larger = np.where(through == 0, off / eps, larger)
     operands = (larger, x, mean, var, weight)

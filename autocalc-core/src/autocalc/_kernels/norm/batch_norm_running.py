@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Batch normalisation by running statistics: one pass, with what follows it."""
+"""Batch normalisation by running statistics, with shortcut and activation."""
 
 from __future__ import annotations
 

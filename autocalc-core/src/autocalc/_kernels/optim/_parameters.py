@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Groups of parameters: rules, samples and budgets that optimizers share."""
+"""Rules, samples and budgets for groups of parameters, which optimizers share."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Shapes: TypeAlias = tuple[tuple[int, ...], ...]
 Builder: TypeAlias = Callable[[Make, str, tuple[Any, ...], Shapes], Sample]
 
 
-#: Shapes of a group's parameters.
+#: The shapes of a group's parameters.
 GROUP = ((1,), (17,), (3, 5), (70,), (0,), (), (129,))
 
 
 def over(
     make: Make, build: Builder, options: tuple[tuple[Any, ...], ...]
 ) -> Iterator[Sample]:
-    """Yield every option on a group, the last on tails, large and no parameters."""
+    """Yield all options on a group; the last also on tails, large and no parameters."""
     for option in options:
         yield build(make, f"{option}", option, GROUP)
     last = options[-1]
@@ -38,7 +38,7 @@ def over(
 
 
 def parameter_lists(make: Make, shapes: Shapes, kinds: str) -> tuple[Any, ...]:
-    """Return a list of arrays for each letter: n for normal, p for positive."""
+    """Return a list of arrays for each letter: n for normal, p for positive values."""
     values = {"n": make.normal, "p": make.positive}
     return tuple(tuple(values[kind](*shape) for shape in shapes) for kind in kinds)
 
@@ -65,8 +65,8 @@ def adam_samples(
 def vanishing(make: Make, sample: Sample, *squares: int) -> Iterator[Sample]:
     """Yield a sample with state and gradients around the smallest normal number.
 
-    The operands `squares` are not below 0. Gradients come of that size, and of its
-    root: so their squares are.
+    The operands `squares` are not negative.  Gradients have this magnitude, and also
+    its square root, so that their squares have this magnitude.
     """
     state, grads = list(sample.inputs), 0
     for i, x in enumerate(state):
@@ -82,7 +82,7 @@ def vanishing(make: Make, sample: Sample, *squares: int) -> Iterator[Sample]:
 
 
 def sloped(p: Array, g: Array, weight_decay: float, maximize: bool) -> Array:
-    """Return the gradient to go down, weight decay included."""
+    """Return the gradient to descend, including weight decay."""
     g = -g if maximize else g
     return g + weight_decay * p if weight_decay else g
 
@@ -113,7 +113,7 @@ def check_group(
 
 
 def columns(rows: Iterable[tuple[Array, ...]], n: int) -> list[list[Array]]:
-    """Turn each parameter's results into `n` lists, empty where there are none."""
+    """Transpose each parameter's results to `n` lists, which may be empty."""
     rows = list(rows)
     width = len(rows[0]) if rows else 0
     return [[row[i] for row in rows] if i < width else [] for i in range(n)]
@@ -124,7 +124,8 @@ def adam_scalars(
 ) -> tuple[Array, Array, Array]:
     """Return lr / (1 - beta1**t), sqrt(1 - beta2**t), 1 - lr * weight_decay.
 
-    In float64: 1 - 0.999 in float32 is off by 5e-5 of its value.
+    The computation is in float64, because 1 - 0.999 in float32 has a relative error of
+    5e-5.
     """
     rate = as_float64(lr)
     t = step.astype(rate.dtype)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Adadelta: one call for a group of parameters."""
+"""Adadelta for a group of parameters in one call."""
 
 from __future__ import annotations
 

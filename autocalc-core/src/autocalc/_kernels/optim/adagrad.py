@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Adagrad: one call for a group of parameters."""
+"""Adagrad for a group of parameters in one call."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _(
     weight_decay: float,
     maximize: bool,
 ) -> list[list[Array]]:
-    # In float64: a long run's step times a small decay.
+    # In float64, because a large step number is multiplied by a small decay.
     wide_lr = as_float64(lr)
     rate = narrow(wide_lr / (1 + (step.astype(wide_lr.dtype) - 1) * lr_decay), lr)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Adam and AdamW: one call for a group of parameters."""
+"""Adam and AdamW for a group of parameters in one call."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Adam and AdamW by the largest mean square so far (`amsgrad`)."""
+"""Adam and AdamW with the largest mean square so far (`amsgrad`)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Operations on all gradients at once: their norm, and scaling by a factor."""
+"""Operations on all gradients in one call: their norm, and scaling by a factor."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _(xp: Any, grads: Arrays) -> Array:
 
 @grad_norm.decomposition(lead="sum")
 def _(k: Any, grads: Arrays) -> Array:
-    """Square and add in float64: float32 overflows from 2e19 on."""
+    """Square and add in float64, because squares in float32 overflow from 2e19 on."""
     total = None
     for g in grads:
         w = k.reshape(k.cast(g, FLOAT64), (math.prod(k.shape(g)),))
@@ -82,7 +82,7 @@ def _(make: Make) -> Iterator[Sample]:
     for shape in SHAPES:
         yield Sample(f"shape={shape}", ((make.normal(*shape), make.normal(3)),))
     yield Sample("many", (tuple(make.normal(5) for _ in range(100)),))
-    if make.dtype == FLOAT32:  # their squares overflow, or vanish, in float32
+    if make.dtype == FLOAT32:  # their squares overflow or underflow in float32
         for scale in (1e25, 1e-25):
             yield Sample(f"scale={scale}", ((make.normal(40, scale=scale),),))
     for value in (np.inf, -np.inf, np.nan, -0.0):

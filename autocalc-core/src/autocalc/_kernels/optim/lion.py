@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Lion: one call for a group of parameters."""
+"""Lion for a group of parameters in one call."""
 
 from __future__ import annotations
 

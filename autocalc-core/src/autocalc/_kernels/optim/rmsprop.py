@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The update of RMSprop: one call for a whole group, PyTorch's formulas."""
+"""RMSprop for a group of parameters in one call, with PyTorch's formulas."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _(
 
 
 def _updated(update: Any, params: Arrays, *lists: Arrays) -> list[list[Array]]:
-    """Run `update` by parameter, None standing for lists that are empty."""
+    """Run `update` for each parameter; an empty list is passed as None."""
     nothing = (None,) * len(params)
     rows = map(update, params, *(given or nothing for given in lists))
     results = columns(rows, 4)
@@ -138,7 +138,7 @@ def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> L
             size = magnitude(grad_avg[i]) + g
             result[3].append(4 * eps * size)
             spread = np.maximum(spread - m * m, 0)
-            # What v - m**2 is off by, taken through the square root.
+            # The error of v - m**2, propagated through the square root.
             off = 4 * eps * (v + m * size)
             root = np.sqrt(spread)
             lost = np.minimum(off / np.maximum(root, 1e-300), np.sqrt(off))
@@ -158,7 +158,7 @@ def _rmsprop(
     options: tuple[Any, ...],
     shapes: tuple[tuple[int, ...], ...] = GROUP,
 ) -> Sample:
-    """Take averages as they come about: the square of the mean is below the mean."""
+    """Make consistent averages: the squared mean is less than the mean square."""
     momentum, centered = options[3:5]
     params, grads, buffers, grad_avg, above = (
         tuple(values(*shape) for shape in shapes)

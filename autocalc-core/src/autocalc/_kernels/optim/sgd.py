@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""SGD with momentum: one call for a group of parameters."""
+"""SGD with momentum for a group of parameters in one call."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _(
     maximize: bool,
 ) -> list[list[Array]]:
     is_first = step == 1
-    first, later = xp.any(is_first), xp.any(step != 1)  # neither where it is not known
+    first, later = xp.any(is_first), xp.any(step != 1)  # False if not known
 
     def update(p: Array, g: Array, b: Array = None) -> tuple[Array, ...]:
         g = sloped(p, g, weight_decay, maximize)

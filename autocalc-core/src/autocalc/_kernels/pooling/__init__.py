@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Maximum and mean over windows.
+"""The maximum and the mean over windows.
 
 Imports the infrastructure of `_kernels` and other families, never the dispatcher.
 """

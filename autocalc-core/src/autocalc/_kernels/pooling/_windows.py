@@ -16,9 +16,9 @@ from autocalc.errors import ShapeError
 
 
 def largest(xp: Any, taps: Array, places: Array, outside: int) -> tuple[Array, Array]:
-    """Return the largest over axis 2, and its place; NaN is the largest of all.
+    """Return the maximum over axis 2 and its position; NaN counts as the maximum.
 
-    Of equals it is the first, but never one that is outside.
+    Of equal elements, the first one is chosen, but never one outside of the input.
     """
     best = xp.argmax(taps, axis=2)[:, :, None]
     index = xp.take_along_axis(xp.broadcast_to(places, taps.shape), best, 2)
@@ -27,12 +27,12 @@ def largest(xp: Any, taps: Array, places: Array, outside: int) -> tuple[Array, A
 
 
 def spans(n: int, size: int) -> list[slice]:
-    """Return which of `n` elements each of `size` outputs takes."""
+    """Return which of the `n` elements each of the `size` outputs reads."""
     return [slice(i * n // size, -(-(i + 1) * n // size)) for i in range(size)]
 
 
 class Pooling(NamedTuple):
-    """One pooling: the input's shape and the windows' geometry."""
+    """One pooling call: the shape of the input and the geometry of the windows."""
 
     x: Shape
     kernel: Ints
@@ -43,13 +43,13 @@ class Pooling(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Say everything."""
+        """The label of the sample, with all parameters."""
         large = "large, " if self.x[0] * self.x[1] > 100 else ""
         return f"{large}{self.x}, {self[1:]}"
 
     @property
     def counts(self) -> Shape:
-        """Return how many windows there are."""
+        """Return the number of windows in each dimension."""
         return Windows(*self[1:5]).counts("sample", self.x[2:], self.ceil)
 
 
@@ -72,7 +72,7 @@ CALLS = (
 
 
 def hard(make: Make, shape: Shape) -> Iterator[tuple[str, Array]]:
-    """Yield planes in which it matters which of several is chosen."""
+    """Yield planes in which the selection among equal or NaN elements matters."""
     yield "many equal", np.round(make.normal(*shape))
     yield "nothing but -inf", np.full(shape, -np.inf, make.dtype)
     x = make.normal(*shape)
@@ -80,7 +80,7 @@ def hard(make: Make, shape: Shape) -> Iterator[tuple[str, Array]]:
     yield "some nan", x
 
 
-#: Shapes, and the sizes that they are pooled to.
+#: Shapes of inputs, and the sizes to which they are pooled.
 ADAPTIVE: tuple[tuple[Shape, Ints], ...] = (
     ((2, 3, 7), (3,)),
     ((1, 2, 3), (5,)),

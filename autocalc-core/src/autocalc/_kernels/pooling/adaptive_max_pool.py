@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The maximum over windows, for an output of a given size.
 
-In each dimension output `i` of `s` takes the elements from floor(i n / s) up to
-ceil((i + 1) n / s); neighbours share one where `s` does not divide `n`.
+In each dimension, output `i` of `s` reads the elements from floor(i n / s) up to
+ceil((i + 1) n / s).  If `s` does not divide `n`, adjacent windows share an element.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The means of windows, forward and backward.
+"""The mean of windows, forward and backward.
 
-A window reads as one of a convolution does.  With `ceil` a last one may reach over the
-end; elements outside count only where `count_include_pad` says that padding does.
+Windows are the same as in a convolution.  With `ceil`, a last window may extend beyond
+the end of the input.  Elements outside of the input count only if `count_include_pad`
+is True and they are padding.
 """
 
 from __future__ import annotations
@@ -77,9 +78,10 @@ def _(
 def lengths_of(
     windows: Windows, sizes: Shape, counts: Shape, count_include_pad: bool
 ) -> list[list[int]]:
-    """Return for each dimension how many elements of each window count.
+    """Return, for each dimension, how many elements of each window count.
 
-    It is 1 at least: a window all in the padding has the sum 0, and is 0.
+    The number is at least 1: a window that lies in the padding has the sum 0 and thus
+    the mean 0.
     """
     result = []
     for n, p, k, step, count in zip(
@@ -128,7 +130,7 @@ def _summed_in(k: Any, x: Array, windows: Windows, counts: Shape) -> Array:
 
 
 def _area_in(k: Any, like: Array, lengths: list[list[int]], divisor: int) -> Array:
-    """Return by what each window is divided: one number, where they are alike."""
+    """Return the divisor of each window, or one number if all are equal."""
     if divisor or all(len(set(line)) <= 1 for line in lengths):
         one = math.prod(line[0] for line in lengths if line)
         return k.constant(divisor or one, like)
@@ -164,9 +166,10 @@ def _(
 def _of_planes_then_depth(
     k: Any, x: Array, geometry: tuple[Ints, ...], ceil: bool, count_include_pad: bool
 ) -> Array:
-    """Return the means of volumes: of each plane first, then along the depth.
+    """Return the means of volumes, first within each plane, then along the depth.
 
-    What counts is a box, so that the mean of its planes' means is its mean.
+    The elements that count form a box, so its mean is the mean of the means of its
+    planes.
     """
     batch, channels, depth, *sides = k.shape(x)
     planes = k.reshape(x, (batch, channels * depth, *sides))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The largest elements of windows, and the way back to them.
+"""The maximum of windows, forward and backward.
 
-A window reads as one of a convolution does.  With `ceil` a last one may reach over the
-end; an element outside is never the largest.
+Windows are the same as in a convolution.  With `ceil`, a last window may extend beyond
+the end of the input.  An element outside of the input is never the maximum.
 """
 
 from __future__ import annotations
@@ -110,9 +110,10 @@ def _(
 def _of_planes_then_depth(
     k: Any, x: Array, windows: Windows, ceil: bool, want: int
 ) -> tuple[Array, Array | None]:
-    """Return the largest of volumes: of each plane first, then along the depth.
+    """Return the maxima of volumes, first within each plane, then along the depth.
 
-    Of equals the first plane's first is the first in the volume.
+    Of equal elements, the first one in the first plane is also the first one in the
+    volume.
     """
     batch, channels, depth, *sides = k.shape(x)
     along, across = (tuple(v[:1] for v in windows), tuple(v[1:] for v in windows))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Random numbers: functions of a seed and an offset.
+"""Random numbers as functions of a seed and an offset.
 
 Imports the infrastructure of `_kernels` and other families, never the dispatcher.
 """

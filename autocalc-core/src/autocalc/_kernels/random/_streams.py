@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Seeds, offsets and bits: what random kernels share."""
+"""Seeds, offsets and numbers of bits, which random kernels share."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def distribution(parameters: tuple[tuple[float, float], ...]) -> Iterator[Sample
     yield Sample("large", (int64(5), int64(2)), parameters[0], shape=(LARGE,))
 
 
-#: Bits of a uniform number: what the significand holds.
+#: The bits of a uniform number, which fill the significand.
 BITS = {4: 24, 8: 53}
 
 
-#: Dropout draws 24 bits for every dtype, so that the mask depends on p alone.
+#: Dropout draws 24 bits for each dtype, so the mask does not depend on the dtype.
 DROPOUT_BITS = 24
 
 
@@ -52,10 +52,10 @@ def seeded(name: str, seed: Meta, offset: Meta) -> None:
 
 
 def integers(bits: int) -> DType:
-    """Return the integer dtype that holds `bits` without a sign."""
+    """Return the unsigned integer dtype that holds `bits`."""
     return INT32 if bits <= 31 else INT64
 
 
 def keep_scale(p: float) -> float:
-    """Return the factor of kept elements; nothing is kept for p = 1."""
+    """Return the factor of kept elements; for p = 1, no elements are kept."""
     return 1 / (1 - p) if p < 1 else 0.0

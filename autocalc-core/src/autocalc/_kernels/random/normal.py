@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Normal random numbers by Box and Muller's transform.
+"""Normal random numbers by the Box-Muller transform.
 
-Word ``offset + i`` of the Philox stream belongs to element `i` where one word is
-enough; where an element needs more, they are adjacent.
+If an element needs one word, element `i` uses word ``offset + i`` of the Philox stream.
+If an element needs several words, they are adjacent.
 """
 
 from __future__ import annotations

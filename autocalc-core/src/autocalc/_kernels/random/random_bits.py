@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Random numbers: functions of (seed, offset), the same in every kernel set.
+"""Random numbers as functions of (seed, offset), equal in all kernel sets.
 
-Word ``offset + i`` of the Philox stream belongs to element `i` where one word is
-enough; where an element needs more, they are adjacent.
+If an element needs one word, element `i` uses word ``offset + i`` of the Philox stream.
+If an element needs several words, they are adjacent.
 """
 
 from __future__ import annotations
@@ -78,10 +78,10 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 def unit(xp: Any, seed: Array, offset: Array, shape: Shape, dtype: DType) -> Array:
-    """Return uniform numbers in [0, 1), multiples of 2**-24 or 2**-53, widened."""
+    """Return uniform numbers in [0, 1) in float64, as multiples of 2**-24 or 2**-53."""
     bits = BITS[min(dtype.itemsize, 8)]
     words = random_bits(xp, seed, offset, bits, shape=shape, dtype=integers(bits))
-    return wide(xp, words.astype(dtype)) * 2.0**-bits  # which hold them exactly
+    return wide(xp, words.astype(dtype)) * 2.0**-bits  # exact in this dtype
 
 
 def dropout_mask(xp: Any, seed: Array, offset: Array, shape: Shape, p: float) -> Array:

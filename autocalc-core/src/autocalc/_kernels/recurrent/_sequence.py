@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Steps, gates and budgets that recurrent layers share."""
+"""Steps, gates and error budgets that recurrent layers share."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import Array, DType, Meta, Sample, Work
 from autocalc._kernels.work import nbytes
 
-#: Roundings of an activation, and what its formula's parts add.
+#: The roundings of an activation, including those of the parts of its formula.
 ACTIVATION = 4
 
 
@@ -29,7 +29,7 @@ def optional_magnitude(a: Any) -> Any:
 
 
 def projected(xp: Any, x: Array, w: Array, *biases: Array | None) -> Array:
-    """Return the products of all steps with the input's weights."""
+    """Return the products of all steps' inputs with the input weights."""
     out = xp.matmul(x, w.T)
     for bias in biases:
         out = out if bias is None else out + bias
@@ -37,12 +37,12 @@ def projected(xp: Any, x: Array, w: Array, *biases: Array | None) -> Array:
 
 
 def carried(off: Array, w: Array) -> Array:
-    """Bound the error of ``a w`` where the elements of a are off by `off`."""
+    """Bound the error of ``a w`` if the elements of a have the error `off`."""
     return np.sqrt(np.matmul(off**2, w**2))
 
 
 class Sums:
-    """The products of one call, and how far they may be off."""
+    """The products of one call, and bounds of their errors."""
 
     def __init__(self, operands: Inputs, eps: float) -> None:
         x, w_ih, w_hh, b_ih, b_hh = map(optional_magnitude, operands)
@@ -52,7 +52,7 @@ class Sums:
         self.bias = 0.0 if b_hh is None else b_hh
 
     def off_h(self, h: Array, off: Array) -> Array:
-        """Bound the error of ``w_hh h + b_hh`` where h is off by `off`."""
+        """Bound the error of ``w_hh h + b_hh`` if h has the error `off`."""
         size = np.matmul(np.abs(h), self.w.T) + self.bias
         return (self.w.shape[1] + 3) * self.eps * size + carried(off, self.w.T)
 
@@ -63,10 +63,10 @@ class Sums:
 
 
 def sigmoid(off: Array, value: Array, eps: float) -> Array:
-    """Bound the error of a sigmoid of this value, its argument off by `off`.
+    """Bound the error of a sigmoid with this value if its argument has the error `off`.
 
-    It may be taken from a tanh, whose rounding is eps: gates multiply and add, so what
-    counts is their error relative to 1.
+    A sigmoid may be computed from a tanh, whose rounding error is eps.  Gates are
+    multiplied and added, so their error relative to 1 is relevant.
     """
     return off * (value * (1 - value) + off) + (ACTIVATION * value + 1) * eps
 
@@ -87,7 +87,7 @@ def joined(parts: dict[int, Array], like: Array) -> Array:
 
 
 def states_before(xp: Any, out: Array, first: Array, reverse: bool) -> Array:
-    """Return the state that each step began with."""
+    """Return the state at the beginning of each step."""
     if not out.shape[0]:
         return out
     first = first.reshape(1, *first.shape)
@@ -100,7 +100,7 @@ def states_before_each_step(expected: Any, h0: Array, reverse: bool) -> Array:
 
 
 def with_last(limits: Sequence[Any], expected: Inputs, eps: float) -> list[Any]:
-    """Add the rounding of the result itself."""
+    """Add the rounding error of the result to the limits."""
     return [
         None if e is None else limit + ulp(e, eps)
         for limit, e in zip(limits, expected, strict=True)
@@ -111,13 +111,13 @@ TEXT = "K eps of the products' terms in each step, carried through the next ones
 
 
 def product(d: Array, off: Array, w: Array, eps: float) -> Array:
-    """Bound the error of ``d w`` where d is off by `off`."""
+    """Bound the error of ``d w`` if d has the error `off`."""
     size = np.matmul(np.abs(d), np.abs(w))
     return (d.shape[-1] + 2) * eps * size + carried(off, w)
 
 
 def rows(x: Array) -> Array:
-    """Return the rows of all steps and examples."""
+    """Return the rows of all steps and examples as a matrix."""
     return x.reshape(x.shape[0] * x.shape[1], x.shape[2])
 
 
@@ -145,7 +145,7 @@ def check(
     b_hh: Meta | None,
     **states: Meta,
 ) -> tuple[DType, int, int, int]:
-    """Raise unless the operands fit; return (dtype, steps, batch, hidden)."""
+    """Check the operands' shapes; return (dtype, steps, batch, hidden)."""
     dtype = float_dtype(name, x, w_ih, w_hh, b_ih, b_hh, *states.values())
     expect_ndim(name, "x", x, 3)
     expect_ndim(name, "w_hh", w_hh, 2)
@@ -161,12 +161,12 @@ def check(
 
 
 def order(steps: int, reverse: bool) -> range:
-    """Return the steps in the order in which they are taken."""
+    """Return the steps in the order of computation."""
     return range(steps - 1, -1, -1) if reverse else range(steps)
 
 
 def products(steps: int, batch: int, features: int, hidden: int, gates: int) -> float:
-    """Return the multiplications and additions of the products of one pass."""
+    """Return the number of operations in the matrix products of one pass."""
     return 2.0 * steps * batch * gates * hidden * (features + hidden)
 
 
@@ -182,9 +182,9 @@ def sequence_work(
 def work(
     rule: Callable[..., Any], gates: int, each: float, kept: int = 1
 ) -> Callable[..., Work]:
-    """Return the work of a forward call: `each` operations for a state's element.
+    """Return the work of a forward call, with `each` operations per state element.
 
-    Of what the rule answers, the first `kept` outputs are always written.
+    The first `kept` outputs of the rule are always written.
     """
 
     def count(x: Meta, *rest: Any) -> Work:
@@ -208,13 +208,13 @@ def backward_work(
 
 
 def blocks(a: Array, gates: int) -> list[Array]:
-    """Return the gates' blocks of the last dimension."""
+    """Split the last dimension into the blocks of the gates."""
     hidden = a.shape[-1] // gates
     return [a[..., i * hidden : (i + 1) * hidden] for i in range(gates)]
 
 
 def weight_gradient(xp: Any, d: Array, a: Array) -> Array:
-    """Return ``d^T a`` over all steps and examples: a weight's gradient."""
+    """Return the gradient of a weight: ``d^T a`` over all steps and examples."""
     rows = d.shape[0] * d.shape[1]
     return xp.matmul(d.reshape(rows, d.shape[2]).T, a.reshape(rows, a.shape[2]))
 
@@ -226,16 +226,16 @@ def for_each(
     numbers: tuple[float, float],
     like: Array,
 ) -> Array:
-    """Return a number for each gate, H times: one for sigmoids, one for tanhs."""
+    """Return one number per gate, repeated H times: one for sigmoids, one for tanhs."""
     each = (numbers[0] if sigmoid else numbers[1] for sigmoid in sigmoids)
     return xp.concatenate([xp.full((hidden,), n, like.dtype) for n in each])
 
 
 class Gates:
-    """The activations of all gates at once, sigmoids being tanhs of other scales.
+    """Computes the activations of all gates together, with sigmoids as scaled tanhs.
 
-    sigmoid(a) = (1 + tanh(a / 2)) / 2: four kernels whatever the number of gates, where
-    a sigmoid of its own takes nine.
+    It uses sigmoid(a) = (1 + tanh(a / 2)) / 2.  This takes four kernels for any number
+    of gates; separate sigmoids take nine.
 
     Parameters
     ----------
@@ -256,12 +256,12 @@ class Gates:
 
 
 def wanted(results: Sequence[Any], want: int, like: Array) -> tuple[Any, ...]:
-    """Call for those results that are wanted, rounded to the dtype of `like`."""
+    """Call the functions of the wanted results; round to the dtype of `like`."""
     each = enumerate(results)
     return tuple(narrow(make(), like) if want >> i & 1 else None for i, make in each)
 
 
-#: (T, B, I, H) and which of the two biases are there.
+#: The sizes (T, B, I, H), and which of the two biases exist.
 CALLS = (
     ((1, 1, 1, 1), 0b01),
     ((3, 2, 5, 4), 0b11),
@@ -277,7 +277,7 @@ LARGE = ((5, 37, 64, 128), 0b11)
 
 
 class LayerOperands(NamedTuple):
-    """x, w_ih, w_hh, b_ih, b_hh, then h0 (and c0) of one call."""
+    """The operands x, w_ih, w_hh, b_ih, b_hh, h0 and, for LSTMs, c0 of one call."""
 
     label: str
     weights: tuple[Any, ...]
@@ -304,9 +304,10 @@ def calls(make: Make, gates: int, states: int) -> Iterator[LayerOperands]:
 def in_turns(
     label: str, inputs: tuple[Any, ...], attributes: tuple[Any, ...], n: int, outs: int
 ) -> Iterator[Sample]:
-    """Yield a call for all outputs; or for some, then the others.
+    """Yield a call for all outputs, or one for the first half and one for the rest.
 
-    The kit tries every pattern of absent outputs below the one given: of six, 63.
+    The conformance kit tests each combination of the wanted outputs; for six outputs,
+    these are 63.
     """
     every, half = (1 << outs) - 1, (1 << outs // 2) - 1
     for want in (every,) if n == 1 else (half, every - half):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A layer of gated recurrent units over a whole sequence.
 
-Cho and others: Learning phrase representations using RNN encoder-decoder (2014), with
-the reset gate after the product, as cuDNN and PyTorch have it.  At each step, with h
-that of the step before and xr, xz, xn, hr, hz, hn the blocks of w_ih x + b_ih and of
+Cho and others: Learning phrase representations using RNN encoder-decoder (2014).  The
+reset gate is applied after the product, as in cuDNN and PyTorch.  Each step computes,
+from the previous h, and with the blocks xr, xz, xn of w_ih x + b_ih and hr, hz, hn of
 w_hh h + b_hh::
 
     r = sigmoid(xr + hr)    z = sigmoid(xz + hz)    n = tanh(xn + r * hn)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The gradients of a layer of gated recurrent units; `gru` has the formulas.
+"""The gradients of a layer of gated recurrent units; see `gru` for the formulas.
 
-The backward pass goes from the last step to the first with the gradient of h::
+The backward pass carries the gradient of h from the last step to the first::
 
     dn = dh (1 - z) (1 - n^2)    dz = dh (h - n) z (1 - z)    dr = dn hn r (1 - r)
     dh = dh z + (dr, dz, dn r) w_hh

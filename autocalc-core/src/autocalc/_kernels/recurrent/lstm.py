@@ -2,7 +2,7 @@
 """A layer of long short-term memory over a whole sequence.
 
 Hochreiter and Schmidhuber: Long short-term memory (1997), with the forget gate of Gers
-and others (2000).  At each step, with h and c those of the step before::
+and others (2000).  Each step computes, from the previous h and c::
 
     i, f, g, o = the four blocks of w_ih x + b_ih + w_hh h + b_hh
     c' = sigmoid(f) * c + sigmoid(i) * tanh(g)
@@ -70,7 +70,7 @@ def _rule(
     return out, c0, Meta((steps, batch, 4 * hidden), dtype), out
 
 
-#: Which gates have a sigmoid; g has a tanh.
+#: The gates with a sigmoid; only g has a tanh.
 SIGMOIDS = (True, True, False, True)
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The gradients of a layer of long short-term memory; `lstm` has the formulas.
+"""The gradients of a layer of long short-term memory; see `lstm` for the formulas.
 
-The backward pass goes from the last step to the first with the gradients of h and c::
+The backward pass carries the gradients of h and c from the last step to the first::
 
     dc += dh * o * (1 - tanh(c')^2)
     d(i, f, g, o) = (dc * g * i (1 - i), dc * c * f (1 - f), dc * i * (1 - g^2),
@@ -89,9 +89,9 @@ def _rule(
 
 
 class Slopes:
-    """The slopes of all gates at once, of their values.
+    """Computes the slopes of all gates together, from the gates' values.
 
-    s (1 - s) of a sigmoid, (1 + a) (1 - a) of a tanh.
+    The slope is s (1 - s) for a sigmoid, and (1 + a) (1 - a) for a tanh.
     """
 
     def __init__(
@@ -154,11 +154,13 @@ def _(
     )
 
 
-#: Of two operands: the error of their product without its rounding errors.
+#: A function of two operands that bounds the error of their product without rounding
+#: errors.
 Lost: TypeAlias = Callable[[Array, Array], Array | float]
 
 
-#: Roundings of ``1 - tanh(c)^2`` in all: tanh 4, twice for the square, and its own 2.
+#: All roundings of ``1 - tanh(c)^2``: 4 of tanh, which count twice in the square, and 2
+#: others.
 _TOP = 10
 
 

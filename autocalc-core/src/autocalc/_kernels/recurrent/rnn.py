@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """A plain recurrent layer over a whole sequence, forward and backward.
 
-Elman: Finding structure in time (1990).  At each step, with h that of the step before::
+Elman: Finding structure in time (1990).  Each step computes, from the previous h::
 
     h' = activation(w_ih x + b_ih + w_hh h + b_hh)
 
-Backward, from the last step to the first: d = dh * slope, dh = d w_hh.
+The backward pass goes from the last step to the first, with d = dh * slope and dh = d
+w_hh.
 """
 
 from __future__ import annotations

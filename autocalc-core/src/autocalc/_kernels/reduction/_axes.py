@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Rules, references and samples that reductions share."""
+"""Shape rules, references and samples that reductions share."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def count(a: Array, axes: tuple[int, ...]) -> int:
 
 
 def below_max(a: Array, axis: int) -> Array:
-    """Return max(a) - a along `axis`, 0 where it is not finite."""
+    """Return max(a) - a along `axis`, with 0 for values that are not finite."""
     a = np.asarray(a, dtype=np.float64)
     with np.errstate(invalid="ignore"):
         return magnitude(a.max(axis=axis, keepdims=True, initial=-np.inf) - a)
@@ -56,7 +56,7 @@ def float_rule(name: str) -> Callable[..., Meta]:
 
 
 def reduced_count(shape: Shape, axes: Axes) -> int:
-    """Return how many elements are reduced to one."""
+    """Return the number of elements that are reduced to one."""
     return math.prod(shape[axis] for axis in axes)
 
 
@@ -64,7 +64,7 @@ AXES = "out ; a ; axes:ints keepdim:bool"
 
 
 def summed(xp: Any, a: Array) -> Array:
-    """Return `a` in the dtype that its sums and products are taken in."""
+    """Return `a` in the dtype in which its sums and products are computed."""
     return wide(xp, a) if a.dtype.kind == "f" else a.astype(xp.int64)
 
 
@@ -76,6 +76,6 @@ SHAPES = (((3, 5), 0), ((3, 5), 1), ((2, 3, 4), 1), ((0, 3), 1), ((3, 0), 1))
 
 
 def shifted(xp: Any, a: Array, axis: int) -> Array:
-    """Return a - max(a), so that no exponential overflows."""
+    """Return a - max(a), whose exponentials cannot overflow."""
     x = wide(xp, a)
     return x - xp.max(x, axis=axis, keepdims=True, initial=-xp.inf)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Squares near the ends of a format: scaling by powers of two, and exact deviations.
+"""Scaling by powers of two against overflow of squares, and precise deviations.
 
-Numbers whose squares overflow or vanish are multiplied by a power of two first, the
-`unit`, and what is made of them is divided by it.  In references only float64 needs
-it, as the squares of float32 fit into float64.  The mean of numbers far from zero is
-off by some last digits; the mean of the deviations from it takes them out.
+Numbers whose squares overflow or underflow are first multiplied by a power of two, the
+`unit`; the results are divided by it.  In references, only float64 needs this, because
+the squares of float32 fit into float64.  The mean of numbers far from zero has errors
+in the last digits; adding the mean of the deviations from it corrects them.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ _FLOAT64 = np.dtype(np.float64)
 
 
 def limits(dtype: DType) -> tuple[float, float]:
-    """Return the size beyond which numbers are scaled, and the power of two."""
-    bits = min(int(np.finfo(dtype).maxexp), 1024)  # long double as float64
+    """Return the magnitude from which numbers are scaled, and the power of two."""
+    bits = min(int(np.finfo(dtype).maxexp), 1024)  # treat long double as float64
     return 2.0 ** (bits * 25 // 64), 2.0 ** (bits * 5 // 8)
 
 
 def is_tiny_eps(dtype: DType, eps: float) -> bool:
-    """Return whether small numbers are scaled: squares above `eps` need it not."""
+    """Return whether small numbers are scaled; squares above `eps` do not need it."""
     return eps < limits(dtype)[0] ** -2
 
 
 def scaled_eps(xp: Any, eps: float, unit: Any) -> Any:
-    """Return `eps` in units of the scaled squares; it stays above 0."""
+    """Return `eps` in units of the scaled squares; it remains positive."""
     if eps == 0.0 or isinstance(unit, float):
         return eps
     return xp.maximum(eps * unit * unit, float(np.finfo(unit.dtype).tiny))
 
 
 def scaled(xp: Any, a: Array, axes: Axes, eps: float = 0.0) -> tuple[Array, Any]:
-    """Return `a` widened times a unit for each reduced part, and the units."""
+    """Return the widened `a` times the unit of each reduced part, and the units."""
     w = wide(xp, a)
-    if w.dtype != a.dtype or a.dtype.itemsize > 8:  # squares fit into what is wider
+    if w.dtype != a.dtype or a.dtype.itemsize > 8:  # a wider dtype holds the squares
         return w, 1.0
     far, factor = limits(a.dtype)
     size = xp.max(xp.absolute(w), axis=axes, keepdims=True, initial=0.0)
@@ -55,7 +55,7 @@ def scaled(xp: Any, a: Array, axes: Axes, eps: float = 0.0) -> tuple[Array, Any]
 
 
 def unit_of(xp: Any, arrays: Sequence[Array]) -> float:
-    """Return one unit for all elements of several arrays."""
+    """Return a common unit for all elements of several arrays."""
     if arrays[0].dtype != _FLOAT64:
         return 1.0
     far, factor = limits(arrays[0].dtype)
@@ -73,10 +73,10 @@ def deviations(
     n = math.prod([a.shape[axis] for axis in _as_tuple(axes)])
     mean = xp.sum(w, axis=axes, keepdims=True) / n
     rest = w - mean
-    if w.dtype != a.dtype:  # it has digits enough
+    if w.dtype != a.dtype:  # the wider dtype is precise enough
         return rest, mean, unit
     shift = xp.sum(rest, axis=axes, keepdims=True) / n
-    shift = xp.where(xp.isfinite(shift), shift, 0.0)  # an infinite mean has none
+    shift = xp.where(xp.isfinite(shift), shift, 0.0)  # no shift for an infinite mean
     return rest - shift, mean + shift, unit
 
 
@@ -85,5 +85,5 @@ def _as_tuple(axes: Axes) -> tuple[int, ...]:
 
 
 def shaped(unit: Any, shape: tuple[int, ...]) -> Any:
-    """Return units in a shape that broadcasts with the numbers they divide."""
+    """Return the units in a shape that broadcasts with the numbers to divide."""
     return unit if isinstance(unit, float) else unit.reshape(shape)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where the largest or smallest elements along an axis are."""
+"""The positions of the largest or smallest elements along an axis."""
 
 from __future__ import annotations
 

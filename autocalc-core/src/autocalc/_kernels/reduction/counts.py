@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How often integers occur, and how many numbers fall into the bins of a histogram."""
+"""Counts of integers, and counts of numbers in the bins of a histogram."""
 
 from __future__ import annotations
 

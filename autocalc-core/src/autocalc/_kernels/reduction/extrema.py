@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The largest and smallest element over axes, and where it is."""
+"""The largest and the smallest element over axes, and their positions."""
 
 from __future__ import annotations
 
@@ -106,9 +106,9 @@ def _(xp: Any, a: Array, axes: Axes, keepdim: bool) -> Array:
 
 
 def _reversed(k: Any, a: Array) -> Array:
-    """Turn the order around: -a, or of integers -1 - a, which cannot overflow.
+    """Reverse the order: -a, or for integers -1 - a, which cannot overflow.
 
-    Of unsigned ones, whose arithmetic wraps, -1 is the largest number.
+    For unsigned integers, whose arithmetic wraps around, -1 is the largest number.
     """
     negative, dtype = k.neg(a), k.dtype(a)
     if dtype.kind == "f":

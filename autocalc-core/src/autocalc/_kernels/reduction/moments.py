@@ -86,7 +86,7 @@ var.rule(moments_rule("var"))
 def scaled_var(
     xp: Any, a: Array, axes: Axes, keepdim: bool, correction: float
 ) -> tuple[Array, Array, Any]:
-    """Return the variance of `a` times units, the mean of `a`, and the units."""
+    """Return the variance of `a` in scaled units, the mean of `a`, and the units."""
     rest, mean, unit = deviations(xp, a, axes)
     squares = xp.sum(xp.square(rest), axis=axes, keepdims=keepdim)
     out = squares / max(reduced_count(a.shape, axes) - correction, 0)
@@ -104,7 +104,7 @@ def _(
 def off_moments(
     inputs: Inputs, attributes: Attributes, mean: Any, eps: float
 ) -> tuple[float, float, Any]:
-    """Return 2 (log2(n) + 4) eps, n / (n - correction), and what means lose."""
+    """Return 2 (log2(n) + 4) eps, n / (n - correction), and the error of the means."""
     n = count(inputs[0], attributes[0])
     (lost,) = mean_budget.tolerance(inputs, attributes, [mean], eps)
     return 2 * (log2(n) + 4) * eps, n / max(n - attributes[2], 1), lost

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The Euclidean norm over axes: no square overflows or vanishes on the way."""
+"""The Euclidean norm over axes, without overflow or underflow of squares."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The largest or smallest so far along an axis; running sums of exponentials."""
+"""Running maxima and minima, and running sums of exponentials, along an axis."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _(xp: Any, a: Array, axis: int, smallest: bool) -> Array:
     so_far = (xp.minimum if smallest else xp.maximum).accumulate(a, axis)
     found = a == so_far
     if a.dtype.kind == "f":
-        found |= xp.isnan(a)  # NaN is largest and smallest
+        found |= xp.isnan(a)  # NaN is both largest and smallest
     places = xp.arange(a.shape[axis])
     if a.ndim > 1:
         places = places.reshape(-1, *(1,) * (a.ndim - axis - 1))

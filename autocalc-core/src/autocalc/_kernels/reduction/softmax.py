@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Softmax, its logarithm, and their backward kernels, along one axis."""
+"""Softmax, log-softmax and their backward kernels along one axis."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> L
 def _backward(
     make: Make, sample: Sample, forward: Callable[[Array, Array], Array]
 ) -> Sample:
-    """Take as `y` what the forward kernel would have answered."""
+    """Sample a backward kernel with the forward kernel's result as `y`."""
     (a,), (axis,) = sample.inputs, sample.attributes
     with np.errstate(all="ignore"):
         a = a.astype(np.float64)
@@ -204,7 +204,7 @@ def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> L
 def _(make: Make) -> Iterator[Sample]:
     for sample in softmax_samples(make):
         yield _backward(make, sample, lambda e, total: np.log(e / total))
-        if "falling" in sample.label:  # and as the loss of labels has it
+        if "falling" in sample.label:  # also a gradient like that of a loss with labels
             g, y = _backward(make, sample, lambda e, total: np.log(e / total)).inputs
             g[np.abs(g) < np.abs(g).max()] = 0
             yield Sample(f"{sample.label}, one g", (g, y), sample.attributes)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Standard deviation over axes: the root of the variance, rounded once."""
+"""The standard deviation over axes: the root of the variance, rounded once."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The sum over axes, taken in float64 and rounded once."""
+"""The sum over axes, computed in float64 and rounded once."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def sum_budget(
 @sum_.samples
 def reduction_samples(make: Make) -> Iterator[Sample]:
     yield from nonempty_reduction_samples(make)
-    if make.is_float:  # whose rounding errors all have one sign, one after another
+    if make.is_float:  # sequential rounding errors have the same sign
         for shape, axis in (((LARGE,), 0), ((20_003, 7), 0)):
             alike = np.full(shape, 0.1, make.dtype)
             yield Sample(f"large, alike {shape}", (alike,), ((axis,), False))

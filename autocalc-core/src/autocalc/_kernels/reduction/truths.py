@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whether something holds of all elements; a kernel may stop where it does not."""
+"""Tests of all elements; a kernel may stop at the first element that decides."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ equal = composite(
     "out ; a b",
     "Whether all elements of a and b are equal; NaN is not equal to itself.",
     dtypes=DTYPES,
-    key="shapes",  # sets may take contiguous operands only
+    key="shapes",  # sets may accept only contiguous operands
 )
 
 
@@ -70,7 +70,7 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 def _read(*arguments: Any) -> Work:
-    """Count one operation for each element, and no bytes but those that are read."""
+    """Count one operation for each element, and only the bytes that are read."""
     metas = [one for one in arguments if isinstance(one, Meta)]
     return Work(size(metas[0]), sum(map(nbytes, metas)))
 

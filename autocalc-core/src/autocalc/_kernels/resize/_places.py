@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Where a grid reads images, as sums of pixels: in float64 for references.
+"""Positions at which a grid reads images, as weighted sums of pixels.
 
-A place p along an axis of n pixels is a pixel's number.  Of a grid's number c it is
-(c + 1) (n - 1) / 2 where corners are aligned, else ((c + 1) n - 1) / 2.
+A position p along an axis of n pixels is counted in pixels.  For a coordinate c of the
+grid, p is (c + 1) (n - 1) / 2 if corners are aligned, and otherwise ((c + 1) n - 1) /
+2.  References compute positions in float64.
 """
 
 from __future__ import annotations
@@ -17,21 +18,22 @@ from autocalc._kernels.spec import Array, Shape
 #: The slope of cubic convolution at distance 1 (Keys, 1981).
 SHARPNESS = -0.75
 
-#: No integer holds a place beyond; further mirrors show nothing new.
+#: The largest position for reflections; larger ones would not fit into an integer, and
+#: give no new pixels.
 FAR = 2.0**30
 
 
 class Tap(NamedTuple):
-    """One of the pixels that a place is a sum of; all arrays are [N, P]."""
+    """One of the pixels in the sum for each position; all arrays are [N, P]."""
 
     index: Array  # in the image, row by row
-    inside: Array  # where there is no such pixel, 0 is read
+    inside: Array  # False outside of the image, where 0 is read
     weight: Array
-    slopes: list[Array]  # of the weight by the grid's columns, x first
+    slopes: list[Array]  # of the weight, by the grid's columns, x first
 
 
 class AxisTap(NamedTuple):
-    """One tap of a place along one axis: pixel, weight, and slope of the weight."""
+    """One tap of a position along one axis: pixel, weight, and slope of the weight."""
 
     pixel: Array
     weight: Array
@@ -39,19 +41,19 @@ class AxisTap(NamedTuple):
 
 
 def limit_of(n: int, padding: str) -> float:
-    """Return how far outside a place may be: farther out, the same is read."""
+    """Return the limit of positions; the values read beyond the limit are the same."""
     return FAR if padding == "reflection" else n + 4.0
 
 
 def columns(grid: Array) -> list[Array]:
-    """Return the grid's numbers for each axis of the image, [N, P]."""
+    """Return the grid's coordinates for each axis of the image, [N, P]."""
     batch, *sizes, dims = grid.shape
     flat = grid.reshape(batch, math.prod(sizes), dims)
     return [flat[:, :, i] for i in reversed(range(grid.shape[-1]))]
 
 
 def scaled(c: Array, n: int, align_corners: bool) -> Array:
-    """Return numbers of a grid as places."""
+    """Return coordinates of a grid as positions."""
     return (c + 1) * ((n - 1) / 2) if align_corners else ((c + 1) * n - 1) / 2
 
 
@@ -65,7 +67,7 @@ def taps(
     *,
     slopes: bool = False,
 ) -> list[Tap]:
-    """Return the pixels that each place of a grid is a sum of."""
+    """Return the taps of each position of a grid."""
     axes = [
         _lines(xp, wide(xp, c), n, mode, padding, align_corners)
         for c, n in zip(columns(grid), planes, strict=True)
@@ -90,10 +92,10 @@ def _tap(xp: Any, lines: tuple[AxisTap, ...], planes: Shape, slopes: bool) -> Ta
 def _lines(
     xp: Any, c: Array, n: int, mode: str, padding: str, align_corners: bool
 ) -> list[AxisTap]:
-    """Return what the places of a grid's numbers read along an axis of `n` pixels."""
+    """Return the taps of a grid's coordinates along an axis of `n` pixels."""
     place, limit = scaled(c, n, align_corners), limit_of(n, padding)
     slope = xp.full(place.shape, (n - align_corners) / 2, place.dtype)
-    place, slope = _within(xp, place, slope, -limit, limit)  # NaN to the first end
+    place, slope = _within(xp, place, slope, -limit, limit)  # NaN: to the first end
     if mode == "bicubic":
         low = xp.floor(place)
         weighed = _cubic(place - low)
@@ -116,7 +118,7 @@ def _lines(
 def _within(
     xp: Any, place: Array, slope: Array, low: float, high: float
 ) -> tuple[Array, Array]:
-    """Bring places between two ends; at these and beyond they have no slope."""
+    """Clip positions to two ends; at the ends and beyond, the slope is 0."""
     for end, is_first in ((low, True), (high, False)):
         holds = place > end if is_first else place < end
         place, slope = xp.where(holds, place, end), xp.where(holds, slope, 0.0)
@@ -126,7 +128,7 @@ def _within(
 def _brought_in(
     xp: Any, place: Array, slope: Array, n: int, padding: str, align_corners: bool
 ) -> tuple[Array, Array]:
-    """Return places inside of the image, and their slopes."""
+    """Return positions inside of the image after padding, and their slopes."""
     if padding == "zeros":
         return place, slope
     if padding == "reflection":
@@ -137,7 +139,7 @@ def _brought_in(
 def _mirrored(
     xp: Any, place: Array, slope: Array, n: int, align_corners: bool
 ) -> tuple[Array, Array]:
-    """Mirror places at the first and last pixels, or at their outer edges."""
+    """Reflect positions at the first and last pixels, or at their outer edges."""
     first, span = (0.0, n - 1) if align_corners else (-0.5, n)
     if not span:
         return 0.0 * place, 0.0 * slope
@@ -152,7 +154,7 @@ def _mirrored(
 
 
 def _cubic(t: Array) -> list[tuple[Array, Array]]:
-    """Return weights and slopes of the pixels at -1, 0, 1 and 2 for t from 0 to 1."""
+    """Return weights and slopes of the pixels -1, 0, 1 and 2 for t from 0 to 1."""
     (w0, s0), (w3, s3) = _outer(1 + t), _outer(2 - t)
     (w1, s1), (w2, s2) = _inner(t), _inner(1 - t)
     return [(w0, s0), (w1, s1), (w2, -s2), (w3, -s3)]

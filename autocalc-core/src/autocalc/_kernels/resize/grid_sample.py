@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Images read at places between their pixels, and the way back.
+"""Sample images at positions between their pixels, forward and backward.
 
 M. Jaderberg and others: Spatial transformer networks, 2015.
 """
@@ -30,7 +30,7 @@ _ATTRIBUTES = (
 
 
 def _sampled(where: str, x: Meta, grid: Meta, mode: str) -> tuple[Meta, Meta, Meta]:
-    """Return what `x` and `grid` give, and both."""
+    """Return the metas of the result, of `x` and of `grid`."""
     dtype = float_dtype(where, x, grid)
     dims = len(x.shape) - 2
     fits = dims in (2, 3) and len(grid.shape) == dims + 2
@@ -53,7 +53,7 @@ def _pixels(xp: Any, x: Array, tap: Tap) -> Array:
 
 
 def _read(xp: Any, x: Array, index: Array, tap: Tap) -> Array:
-    """Return pixels of flat images by their index, 0 where the tap has none."""
+    """Return pixels of flat images by index, with 0 outside of the images."""
     return xp.where(_line(tap.inside), xp.take_along_axis(x, index, 2), 0.0)
 
 
@@ -68,7 +68,7 @@ def _line(a: Array) -> Array:
 
 
 def _flat(a: Array) -> Array:
-    """Return images, or values at places, with one dimension for all places."""
+    """Return images, or values at positions, with all positions in one dimension."""
     return a.reshape(*a.shape[:2], math.prod(a.shape[2:]))
 
 
@@ -99,16 +99,16 @@ def _(
 
 
 class _Doubt(NamedTuple):
-    """How far rounded places may be off, [N, P]."""
+    """The possible errors of rounded positions, [N, P]."""
 
     off: Array  # the sum over the axes
-    jumps: Array  # whether a pixel more or less may be read for it
+    jumps: Array  # whether another pixel may be read
 
 
 def _doubt(
     grid: Array, planes: Shape, mode: str, padding: str, align: bool, eps: float
 ) -> _Doubt:
-    """Return the doubt about places; `nearest` jumps in the middle between places."""
+    """Return the errors of positions; `nearest` jumps in the middle between pixels."""
     middle = 0.5 if mode == "nearest" else 0.0
     total: Any = 0.0
     jumps: Any = False
@@ -141,7 +141,7 @@ def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> L
     return [bound.reshape(expected[0].shape) + ulp(expected[0], eps)]
 
 
-#: Shape of the images, and of the places.
+#: The shapes of the images and of the grid.
 _CALLS: tuple[tuple[Shape, Shape], ...] = (
     ((2, 3, 5, 4), (3, 6)),
     ((1, 1, 1, 7), (1, 1)),
@@ -172,7 +172,7 @@ def _samples(make: Make) -> Iterator[tuple[str, Array, Array, tuple[Any, ...]]]:
 
 
 def _unusual(make: Make) -> Iterator[tuple[str, Array, Array, tuple[Any, ...]]]:
-    """Yield places at the ends, and those that are nowhere."""
+    """Yield positions at the borders, and infinite or NaN positions."""
     row = [-1.0, 1.0, 0.0, math.nan, math.inf, -math.inf, 1e30, -3.0, 1.5, -1.25]
     places = np.array([(x, y) for x in row for y in row], make.dtype)
     grid = places.reshape(1, 10, 10, 2)

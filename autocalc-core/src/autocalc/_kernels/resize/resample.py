@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Resampling along one axis: nearest neighbours and linear interpolation.
 
-Output i of an axis of n takes its value at p(i)::
+Output i reads the input axis of n elements at the position p(i)::
 
     nearest                   p = floor(i * scale), in float32 as PyTorch has it
     linear                    p = max((i + 0.5) * scale - 0.5, 0), in float64
@@ -61,7 +61,7 @@ def _(
 
 
 class _Places(NamedTuple):
-    """The two elements around each output, and how far it is towards the second."""
+    """The two elements around each position, and the distance from the first."""
 
     low: Array
     high: Array
@@ -123,7 +123,7 @@ def _places_in(
     return _Places(k.cast(low, INT64), k.cast(high, INT64), share)
 
 
-#: What `_places_in` has found for sizes up to this one, by all that it depends on.
+#: The cached results of `_places_in` for sizes up to this limit.
 _SMALL = 4096
 _found: dict[Any, tuple[Array, Array, Array, Array]] = {}
 
@@ -138,10 +138,11 @@ def _lines_in(
     mode: str,
     align_corners: bool,
 ) -> tuple[Array, Array, Array, Array]:
-    """Return the indices low and high, and 1 - t and t, rounded once to `like`'s dtype.
+    """Return the indices low and high, and 1 - t and t in the dtype of `like`.
 
-    The last two as they broadcast to an array with `behind` dimensions after theirs.
-    What small sizes need is kept: to find it takes longer than to resample.
+    1 - t and t are rounded once.  They broadcast with an array that has `behind` more
+    dimensions after the axis.  Results for small sizes are cached, because computing
+    them takes longer than resampling.
     """
     key = k.dtype(like), behind, n, size, scale, mode, align_corners
     kept = size <= _SMALL and not getattr(k, "records", True)
@@ -187,13 +188,13 @@ def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> L
     n = x.shape[axis]
     places = _places(numpy_xp, n, size, scale, mode, align_corners)
     near = np.take(x, places.low, axis) + np.take(x, places.high, axis)
-    # A place that is off by a rounding may be between the next two.
+    # A position with a rounding error may lie between the next two elements.
     far = np.max(x, axis=axis, keepdims=True, initial=0)
     off = 4 * (n + 1) * 2.0**-52 * far
     return [4 * eps * near + off + ulp(expected[0], eps)]
 
 
-#: Shape, axis, size.
+#: (shape, axis, size).
 _CALLS: tuple[tuple[Shape, int, int], ...] = (
     ((2, 3, 5), 2, 9),
     ((2, 3, 9), 2, 4),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Error budgets of functions whose roots or tails rounding reaches."""
+"""Error budgets of functions whose roots or tails are sensitive to rounding."""
 
 from __future__ import annotations
 

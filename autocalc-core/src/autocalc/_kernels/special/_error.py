@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Relatives of the error function and their inverses, in float64."""
+"""The scaled error function and inverses of error functions, in float64."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import Any
 from autocalc._kernels.spec import Array
 from autocalc._kernels.special._series import ERF_SLOPE, polynomial
 
-#: Of erfcx(x) x sqrt(pi) in 1 / x^2: (-1)^k (2k - 1)!! / 2^k; exact from 10 on.
+#: The coefficients of erfcx(x) x sqrt(pi) in 1 / x^2, (-1)^k (2k - 1)!! / 2^k; exact
+#: for x >= 10.
 _TAIL = [(-0.5) ** k * math.prod(range(1, 2 * k, 2)) for k in range(14)]
 _TAIL_FROM = 10.0
-#: Of (1 + 2 x) erfcx(x) in (x - 4) / (x + 4), for x from 4/9 to 28: a Chebyshev series,
-#: off by 5e-17.
+#: The Chebyshev coefficients of (1 + 2 x) erfcx(x) in (x - 4) / (x + 4), for x from 4/9
+#: to 28, with an error of 5e-17.
 _SCALED = [
     1.2329951186255526,
     -0.13962111684056147,
@@ -37,18 +38,20 @@ _SCALED = [
     7.386874885595445e-08,
     -6.874648283427567e-09,
 ]
-#: From here on twice exp(x^2) is infinite.
+#: From this number on, 2 exp(x^2) is infinite.
 _INFINITE_FROM = 26.63
-#: To here erf inverts better than the logarithms of erfc, whose roundings add up.
+#: Up to this number, inverting erf is more precise than inverting the logarithm of
+#: erfc, whose rounding errors add up.
 _BY_ERF = 0.75
-#: Halley's steps cube the error: 2e-3, 1e-8, 1e-24.
+#: Each step of Halley's method cubes the error: 2e-3, 1e-8, 1e-24.
 _STEPS = 3
 
 
 def erfcx_of(xp: Any, x: Array) -> Array:
-    """Return exp(x^2) erfc(x): where erfc underflows, its asymptotic series.
+    """Return exp(x^2) erfc(x), by an asymptotic series where erfc underflows.
 
-    Of negative numbers 2 exp(x^2) - erfcx(-x); near 0, erfc itself is precise.
+    For negative numbers, the result is 2 exp(x^2) - erfcx(-x).  Near 0, erfc itself is
+    precise.
     """
     size = xp.absolute(x)
     near = _scaled(xp, xp.clip(size, 0.5, _TAIL_FROM))
@@ -68,20 +71,20 @@ def _scaled(xp: Any, x: Array) -> Array:
 
 
 def _exp_of_square(xp: Any, x: Array) -> Array:
-    """Return exp(x^2) without the rounding of the square, which grows with it."""
+    """Return exp(x^2) without the error from rounding x^2, which grows with x."""
     bounded = xp.clip(x, -_INFINITE_FROM, _INFINITE_FROM)
     high = xp.round(bounded * 1024) / 1024
-    result = xp.exp(high * high)  # of an exact square
+    result = xp.exp(high * high)  # the square is exact
     result = result + result * xp.expm1((bounded - high) * (bounded + high))
     return xp.where(xp.absolute(x) > _INFINITE_FROM, xp.inf, result)
 
 
 def erfinv_of(xp: Any, x: Array) -> Array:
-    """Return the number whose erf is x: infinite at -1 and 1, NaN beyond."""
+    """Return the number whose erf is x: infinite for -1 and 1, NaN outside of them."""
     size = xp.absolute(x)
     inside = xp.where(size < 1, size, 0)
     low = _erfinv_by_erf(xp, xp.minimum(inside, _BY_ERF))
-    high = erfcinv_of(xp, 1 - xp.maximum(inside, _BY_ERF))  # exactly what is left of 1
+    high = erfcinv_of(xp, 1 - xp.maximum(inside, _BY_ERF))  # 1 - x is exact here
     result = xp.where(inside < _BY_ERF, low, high)
     result = xp.where(size < 1, result, xp.where(size == 1, xp.inf, xp.nan))
     return xp.copysign(result, x)
@@ -98,11 +101,12 @@ def _erfinv_by_erf(xp: Any, x: Array) -> Array:
 def erfcinv_of(xp: Any, q: Array) -> Array:
     """Return the number whose erfc is q, from 0 (excluded) to 1/2.
 
-    Halley's steps for log erfc(y) = log erfcx(y) - y^2, which does not underflow.
+    It uses Halley's method for log erfc(y) = log erfcx(y) - y^2, which does not
+    underflow.
     """
     goal = xp.log(q)
     y = xp.sqrt(-goal)
-    for _ in range(2):  # erfc(y) = exp(-y^2) / (sqrt(pi) y) roughly
+    for _ in range(2):  # roughly erfc(y) = exp(-y^2) / (sqrt(pi) y)
         y = xp.sqrt(xp.maximum(-goal - xp.log(math.sqrt(math.pi) * (y + 0.35)), 0.2))
     for _ in range(_STEPS + 1):
         scaled = erfcx_of(xp, y)

@@ -14,19 +14,19 @@ from autocalc._kernels.special._series import BERNOULLI, fraction, is_whole, pol
 from autocalc._kernels.special._zeta import hurwitz
 
 EULER = 0.57721566490153286
-#: From here on the asymptotic series are exact.
+#: From this number on, the asymptotic series are exact.
 LARGE = 10.0
 
-#: Of 1 / x^(2k - 1) in log Gamma, and of 1 / x^2k in its derivative.
+#: The coefficients of 1 / x^(2k - 1) in log Gamma, and of 1 / x^2k in its derivative.
 _OF_LGAMMA = [b / (2 * k * (2 * k - 1)) for k, b in enumerate(BERNOULLI, 1)]
 _OF_DIGAMMA = [b / (2 * k) for k, b in enumerate(BERNOULLI, 1)]
 
-#: Where digamma is 0: the nearest float64, and what that lacks.
+#: The root of digamma: the nearest float64, and the remainder.
 _ROOT, _ROOT_REST = 1.4616321449683622, 9.549995429965697e-17
 
 
 def stirling(x: Array) -> Array:
-    """Return log Gamma(x) less (x - 1/2) log(x) - x + log(2 pi) / 2, for x >= 10."""
+    """Return log Gamma(x) - ((x - 1/2) log(x) - x + log(2 pi) / 2), for x >= 10."""
     return polynomial(_OF_LGAMMA[:9], 1 / (x * x)) / x
 
 
@@ -43,11 +43,11 @@ def lgamma_of(xp: Any, x: Array) -> Array:
 
 
 def _of_positive(xp: Any, x: Array) -> Array:
-    """Return log Gamma(x) for x >= 1/2, also near its roots 1 and 2."""
+    """Return log Gamma(x) for x >= 1/2, also precisely near its roots 1 and 2."""
     large = xp.where(x < LARGE, LARGE, x)
     series = (large - 0.5) * (xp.log(large) - 1) + (math.log(2 * math.pi) - 1) / 2
     y = xp.where(x < LARGE, x, 2)
-    steps = xp.floor(y - 1.5)  # from -1, which divides, to 8
+    steps = xp.floor(y - 1.5)  # from -1 (a division) to 8
     product = xp.where(steps < 0, y, 1)
     for i in range(1, int(LARGE) - 1):
         product = product * xp.where(steps >= i, y - i, 1)
@@ -58,12 +58,12 @@ def _of_positive(xp: Any, x: Array) -> Array:
 
 @functools.cache
 def _zeta_less_1() -> tuple[float, ...]:
-    """Return zeta(k) - 1 for k = 2, 3, ..., which fall as 2^-k."""
+    """Return zeta(k) - 1 for k = 2, 3, ..., which decrease as 2^-k."""
     return tuple(hurwitz(np, np.arange(2.0, 30.0), np.full(28, 2.0)).tolist())
 
 
 def lgamma2p(e: Array) -> Array:
-    """Return log Gamma(2 + e) for abs(e) <= 1/2: a Taylor series."""
+    """Return log Gamma(2 + e) for abs(e) <= 1/2 by a Taylor series."""
     terms = enumerate(_zeta_less_1(), 2)
     return e * polynomial([1 - EULER, *((-1) ** k * z / k for k, z in terms)], e)
 
@@ -99,7 +99,7 @@ def _digamma_of_positive(xp: Any, x: Array) -> Array:
 
 @functools.cache
 def _slopes_at_root() -> tuple[float, ...]:
-    """Return the Taylor coefficients of digamma at its root, from the first on."""
+    """Return the Taylor coefficients of digamma at its root, without the zeroth."""
     n = np.arange(2.0, 26.0)
     slopes = hurwitz(np, n, np.full_like(n, _ROOT))
     return tuple(((-1) ** n * slopes).tolist())

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The regularised incomplete Gamma functions P(a, x) and Q(a, x) = 1 - P, in float64.
 
-Four ways, by region: near x = a for large `a` the uniform expansion of N. M. Temme
-(SIAM J. Math. Anal. 10, 1979), below it the series of P, above it the continued
-fraction of Q, and for small `a` and `x` a series of Q.
+There are four methods for different regions.  Near x = a, for large `a`, the uniform
+expansion of N. M. Temme is used (SIAM J. Math. Anal. 10, 1979).  For smaller x, the
+series of P is used; for larger x, the continued fraction of Q; and for small `a` and
+`x`, a series of Q.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from autocalc._kernels.spec import Array
 from autocalc._kernels.special._gamma import lgamma1p, lgamma_of, stirling
 from autocalc._kernels.special._series import polynomial
 
-#: From which `a` on, and how near to 1 x / a must be, for the uniform expansion.
+#: The least `a`, and the largest |x / a - 1|, for the uniform expansion.
 _UNIFORM_FROM, _UNIFORM_WIDTH = 30.0, 0.35
 _UNIFORM_TERMS = 26
 _MOST_TERMS = 400
 _EPS = 2.0**-53
 _SPLIT = 2.0**27 + 1
-#: Up to which x / a - 1 its logarithm is a series.
+#: The largest x / a - 1 for the series of its logarithm.
 _NEAR = 0.5
 
 
@@ -62,7 +63,7 @@ def _of_usual(xp: Any, a: Array, x: Array) -> tuple[Array, Array]:
 
 
 def _only(xp: Any, where: Array, a: Array, x: Array) -> tuple[Array, Array]:
-    """Return `a` and `x`, replaced by what is easy where they are not wanted."""
+    """Return `a` and `x`, with harmless values where they are not wanted."""
     return xp.where(where, a, 0.5), xp.where(where, x, 0.5)
 
 
@@ -80,24 +81,25 @@ def _front(xp: Any, a: Array, x: Array) -> Array:
 def _distance(xp: Any, x: Array, a: Array) -> Array:
     """Return m - log(1 + m) for m = x / a - 1, by a series near 0.
 
-    `a` times it is an exponent, where the rounding of m counts a m^2 / (1 + m) times.
+    The result times `a` is an exponent, in which the rounding error of m counts a m^2 /
+    (1 + m) times.
     """
     m, low = _relative_difference(xp, x, a)
     correction = low * m / xp.maximum(1 + m, _EPS)
-    correction = xp.where(xp.isfinite(correction), correction, 0)  # x is huge
+    correction = xp.where(xp.isfinite(correction), correction, 0)  # for huge x
     near = xp.absolute(m) < _NEAR
     short = xp.where(near, m, 0)
     # log((1 + r) / (1 - r)) = 2 (r + r^3 / 3 + ...), with r = m / (2 + m)
     r = short / (2 + short)
     odd = polynomial([2 / (2 * k + 3) for k in range(20)], r * r)
     by_series = r * (short - r * r * odd)
-    # Farther away the difference loses two bits at most.
+    # For larger m, the difference loses at most two bits.
     result = xp.where(near, by_series, m - xp.log1p(xp.maximum(m, -1)))
     return result + correction
 
 
 def _relative_difference(xp: Any, x: Array, a: Array) -> tuple[Array, Array]:
-    """Return x / a - 1, and what its rounding lacks."""
+    """Return x / a - 1, and its rounding error."""
     difference = x - a
     back = difference - x
     lost = (x - (difference - back)) - (a + back)
@@ -106,7 +108,7 @@ def _relative_difference(xp: Any, x: Array, a: Array) -> tuple[Array, Array]:
 
 
 def _lost_of_product(a: Array, b: Array) -> Array:
-    """Return a b less its rounding, by T. J. Dekker's halves of 26 bits."""
+    """Return the rounding error of a b, by T. J. Dekker's halves of 26 bits."""
     a_high, b_high = a * _SPLIT - (a * _SPLIT - a), b * _SPLIT - (b * _SPLIT - b)
     a_low, b_low = a - a_high, b - b_high
     rest = (a_high * b_high - a * b) + a_high * b_low + a_low * b_high
@@ -134,7 +136,7 @@ def _fraction(xp: Any, a: Array, x: Array) -> Array:
         b = b + 2
         d = 1 / (factor * d + b)
         c = b + factor / c
-        # Where it has ended, further factors would add their roundings: 100 ULP.
+        # After convergence, further factors would add rounding errors of 100 ULP.
         result = xp.where(moves, result * (c * d), result)
         moves = moves & (xp.absolute(c * d - 1) > 2 * _EPS)
         if not xp.any(moves):
@@ -143,9 +145,9 @@ def _fraction(xp: Any, a: Array, x: Array) -> Array:
 
 
 def _q_of_small(xp: Any, a: Array, x: Array) -> Array:
-    """Return Q for a < 1 and x <= 1.1, where 1 - P has no digits left.
+    """Return Q for a < 1 and x <= 1.1, where 1 - P loses all digits.
 
-    The sum is that of (-x)^k / (k! (a + k)) over k = 1, 2, ...
+    The sum is over (-x)^k / (k! (a + k)) for k = 1, 2, ...
     """
     term, total = xp.ones_like(x), x * 0
     for k in range(1, 25):
@@ -159,9 +161,10 @@ def _q_of_small(xp: Any, a: Array, x: Array) -> Array:
 def _uniform(xp: Any, a: Array, x: Array) -> tuple[Array, Array]:
     """Return P and Q = erfc(eta sqrt(a / 2)) / 2 + exp(-a eta^2 / 2) S / sqrt(2 pi a).
 
-    eta^2 / 2 = m - log(1 + m).  The derivative of Q in eta gives S' / a - eta S = 1 -
-    f / G, where f = eta / m and G = Gamma(a) over its leading term: coefficient by
-    coefficient s_(k - 1) = f_k / G + (k + 1) s_(k + 1) / a, from the last one down.
+    Here eta^2 / 2 = m - log(1 + m).  Differentiating Q with respect to eta gives S' / a
+    - eta S = 1 - f / G, where f = eta / m and G = Gamma(a) divided by its leading term.
+    For the coefficients this means s_(k - 1) = f_k / G + (k + 1) s_(k + 1) / a, which
+    is evaluated from the last one down.
     """
     half_square = _distance(xp, x, a)
     eta = xp.copysign(xp.sqrt(2 * half_square), x - a)
@@ -181,8 +184,8 @@ def _uniform(xp: Any, a: Array, x: Array) -> tuple[Array, Array]:
 def _slopes() -> tuple[float, ...]:
     """Return the Taylor coefficients of eta / m in eta: 1, -1/3, 1/12, ...
 
-    m' m = eta (1 + m), the derivative of eta's equation, gives those of m; those of
-    f = eta / m follow from f m = eta.
+    The derivative of the equation of eta, m' m = eta (1 + m), gives the coefficients of
+    m.  Those of f = eta / m follow from f m = eta.
     """
     n = _UNIFORM_TERMS + 3
     m = [0.0, 1.0]

@@ -17,7 +17,7 @@ BERNOULLI = (
 
 
 def double(xp: Any, a: Array) -> Array:
-    """Return `a` in float64, which long double becomes, too: series end there."""
+    """Return `a` in float64, even for long double, because the series end there."""
     return a.astype(xp.float64)
 
 
@@ -30,7 +30,7 @@ def polynomial(coefficients: Sequence[float], x: Array) -> Array:
 
 
 def fraction(xp: Any, x: Array) -> Array:
-    """Return x less the nearest integer, for functions of period 1."""
+    """Return x minus the nearest integer, for functions with the period 1."""
     return x - xp.round(x)
 
 

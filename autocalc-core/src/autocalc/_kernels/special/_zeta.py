@@ -9,16 +9,18 @@ from typing import Any
 from autocalc._kernels.spec import Array
 from autocalc._kernels.special._series import BERNOULLI, fraction, is_odd, is_whole
 
-#: Terms that are summed one by one; the rest is Euler's and Maclaurin's.
+#: The number of terms that are summed directly; the Euler-Maclaurin formula gives the
+#: rest.
 _TERMS = 10
-#: B_2j / (2j)!.
+#: The coefficients B_2j / (2j)!.
 _OF_REST = [b / math.factorial(2 * j) for j, b in enumerate(BERNOULLI, 1)]
 
 
 def hurwitz(xp: Any, s: Array, q: Array) -> Array:
     """Return zeta(s, q): infinite at s = 1 and at q = 0, -1, ...; NaN if s < 1.
 
-    For other negative `q` the power needs a whole `s`; NaN where it is not.
+    For other negative `q`, `s` must be an integer, because of the power; otherwise the
+    result is NaN.
     """
     known = xp.where(s > 1, s, 2)
     result = _of_positive(xp, known, xp.where(q > 0, q, 1))
@@ -48,11 +50,11 @@ def _of_positive(xp: Any, s: Array, q: Array) -> Array:
 
 
 def _of_negative(xp: Any, s: Array, q: Array) -> Array:
-    """Sum over all integers k, which has the period 1 in q, less that over k < 0."""
+    """Return the sum over all integers k (periodic in q) minus the sum over k < 0."""
     f = fraction(xp, q)
     sign = xp.where(is_odd(xp, s), -1, 1)
     middle, above, below = f**-s, (1 + f) ** -s, sign * (1 - f) ** -s
-    # Halfway between two integers the two next to it cancel exactly.
+    # If q is halfway between two integers, the two nearest terms cancel exactly.
     next_to_it = xp.where(f < 0, middle + above + below, middle + below + above)
     rest = _of_positive(xp, s, 2 + f) + sign * _of_positive(xp, s, 2 - f)
     return next_to_it + rest - sign * _of_positive(xp, s, 1 - q)

@@ -15,7 +15,7 @@ from autocalc._kernels.samples import FEW_TAILS, LARGE, SHAPES, Make
 from autocalc._kernels.spec import Array, Sample
 from autocalc._kernels.special._series import double
 
-#: From here on the asymptotic series is exact, for orders up to 8.
+#: From this number on, the asymptotic series is exact for orders up to 8.
 _LARGE = 40.0
 
 

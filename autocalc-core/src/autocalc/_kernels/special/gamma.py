@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Gamma's logarithm, its derivatives, and Hurwitz's zeta function."""
+"""The logarithm of the Gamma function, its derivatives, and Hurwitz's zeta."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def samples_of(spec: KernelSpec, dtype: DType, seed: int = 0) -> list[Sample]:
 
 
 def rounded(sample: Sample, half: DType, spec: KernelSpec, wide: set[str]) -> Sample:
-    """Return a sample whose operands of float32 are rounded to a half, but `wide`."""
+    """Return a sample with float32 operands, except `wide` ones, rounded to `half`."""
     names = [*spec.writes, *(operand.name for operand in spec.inputs)]
     inputs = [
         x if name in wide else narrow(x, half)

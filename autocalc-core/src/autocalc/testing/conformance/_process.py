@@ -93,7 +93,7 @@ def _in_child(task: Any) -> int | None:
 
 
 def exit_code_of(child: int, seconds: float) -> int | None:
-    """Wait for a child and return its exit code; end it and return None if it hangs."""
+    """Wait for a child and return its exit code; kill it and return None on a hang."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         ended, status = os.waitpid(child, os.WNOHANG)
