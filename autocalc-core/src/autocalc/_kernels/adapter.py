@@ -96,9 +96,9 @@ def _adapt_plain(spec: KernelSpec) -> Function:
 def _with_fresh(kernel: Any, fresh: Callable[..., Any]) -> Function:
     """Attach to a kernel a function that returns its result instead of writing it.
 
-    It saves an array and a copy.  Its callers must know that for their operands it
-    returns an array like the output that the kernel would get.  They call it with
-    NumPy's warnings switched off.
+    The attached function avoids a second array and a copy.  Its callers must know that
+    its result for their operands is like the output that the kernel would get.  They
+    call it with NumPy's warnings switched off.
     """
     kernel.fresh = fresh
     return kernel  # type: ignore[no-any-return]  # the kernel itself

@@ -326,7 +326,7 @@ class OverKernels:
     # ---- making arrays -----------------------------------------------------------
 
     def full(self, shape: Shape, value: float, dtype: Any) -> Any:
-        """Return an array filled with a number, or the number for an empty shape."""
+        """Return an array filled with a number, or the number itself for shape ()."""
         if shape == ():
             return value
         dtype = self.like.dtype if dtype is _AS_GIVEN else dtype

@@ -123,7 +123,7 @@ class Make:
         return (signs * np.exp2(exponents)).astype(self.dtype)
 
     def vanishing(self, *shape: int) -> Array:
-        """Return numbers from the smallest subnormal to 2**20 times a normal one."""
+        """Return numbers from the least subnormal to 2**20 times the least normal."""
         limits = np.finfo(self.dtype)
         ends = np.log2(limits.smallest_subnormal), np.log2(limits.tiny) + 20
         signs = self.rng.choice([-1.0, 1.0], shape)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Windows that move over the last dimensions: sizes, padding, patches and adjoints.
+"""Windows over the last dimensions: sizes, padding, patches and their adjoint.
 
 Convolution, pooling and unfolding use these functions.  `D` is the number of these
 dimensions.  In each dimension, output `t` reads the positions ``t * stride - padding +

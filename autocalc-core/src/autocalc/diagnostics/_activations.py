@@ -135,7 +135,7 @@ class ActivationStats(Block, Report):
         tally.add(out, before, unit_axis(name, out.ndim))
 
     def _is_ours(self, modules: tuple[Module, ...]) -> bool:
-        """Return whether the model made the call outside of modules that have hooks."""
+        """Return whether the call is in the model, but not in a leaf module of `nn`."""
         if not modules or all(one is not self._model for one in modules):
             return False
         inner = modules[0]

@@ -134,9 +134,9 @@ def summary(
 ) -> Summary:
     """Return a model's layers with output shapes, parameters, work and memory.
 
-    The model runs once, in eval mode and without gradients; afterwards each module has
-    its mode from before.  FLOPs come from the specs of the kernels; a multiply-add
-    counts as two.
+    The model runs once, after `eval` and without gradients.  Then each module is set
+    back to its mode from before.  FLOPs come from the specs of the kernels; a
+    multiply-add counts as two.
 
     Parameters
     ----------

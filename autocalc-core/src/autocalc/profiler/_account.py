@@ -191,7 +191,7 @@ class Account:
             self._sums(None, None, self._place).python += gap
 
     def _gap(self, until: int) -> int:
-        """Return the time since the last segment that lies in counted steps."""
+        """Return the time since the last segment that belongs to counted steps."""
         first, end = self.steps[0].start, self.steps[-1].stop
         return max(0, min(until, end) - max(self._last, first))
 

@@ -90,7 +90,7 @@ class SampleCall(NamedTuple):
 
 
 class QuickMake(Make):
-    """Makes large arrays from few numbers, because samples of that size do not run."""
+    """Makes large arrays from few numbers, because large samples are not run."""
 
     def normal(self, *shape: int, scale: float = 1.0) -> Any:
         """Return normal numbers; in a large array they repeat."""

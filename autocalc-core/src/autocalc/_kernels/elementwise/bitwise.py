@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Bitwise operations on integers and booleans."""
+"""Operations on the bits of integers and booleans."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from autocalc._kernels.spec import Array, Meta, Shape
 
 
 def added(where: tuple[Any, ...], base: Array, src: Array, eps: float) -> Array:
-    """Return n * eps * (|a| + sum(|src|)) for n <= 1024 terms at each position."""
+    """Return n * eps * (|a| + sum(|src|)); n terms per position, at most 1024."""
     total, count = magnitude(base).copy(), np.zeros(np.shape(base))
     np.add.at(total, where, magnitude(src))
     np.add.at(count, where, 1.0)

@@ -80,8 +80,7 @@ def lengths_of(
 ) -> list[list[int]]:
     """Return, for each dimension, how many elements of each window count.
 
-    The number is at least 1: a window that lies in the padding has the sum 0 and thus
-    the mean 0.
+    The number is at least 1: a window in the padding has the sum 0 and thus the mean 0.
     """
     result = []
     for n, p, k, step, count in zip(

@@ -188,7 +188,7 @@ def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> L
     n = x.shape[axis]
     places = _places(numpy_xp, n, size, scale, mode, align_corners)
     near = np.take(x, places.low, axis) + np.take(x, places.high, axis)
-    # A position with a rounding error may lie between the next two elements.
+    # With a rounding error, a position may be between the next two elements.
     far = np.max(x, axis=axis, keepdims=True, initial=0)
     off = 4 * (n + 1) * 2.0**-52 * far
     return [4 * eps * near + off + ulp(expected[0], eps)]

@@ -35,7 +35,7 @@ def hurwitz(xp: Any, s: Array, q: Array) -> Array:
 
 
 def _of_positive(xp: Any, s: Array, q: Array) -> Array:
-    """Sum some terms, the smallest first, and the rest by Euler and Maclaurin."""
+    """Sum some terms, the smallest first, and add the Euler-Maclaurin formula."""
     w = q + _TERMS
     rest = 1 / (s - 1) + 0.5 / w
     factor = s / w / w

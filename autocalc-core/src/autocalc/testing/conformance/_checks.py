@@ -386,7 +386,7 @@ def _expect_default(spec: KernelSpec, sample: Sample) -> None:
 
 
 def check_dispatch(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
-    """If the dispatcher selects this set, only this set runs the call, and once."""
+    """If the dispatcher selects this set, only this set runs the call, exactly once."""
     calls = 0
     for sample in [s for s in samples(spec, dtype) if not is_large(s)][:6]:
         try:

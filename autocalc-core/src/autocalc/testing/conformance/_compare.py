@@ -88,7 +88,7 @@ def _ratio(a: Array, b: Array) -> Array:
 def _same_special(
     actual: Array, rounded: Array, expected: Array, limit: Array, largest: float
 ) -> Array:
-    """Return where both are NaN, or equal infinities within the budget."""
+    """Return where both are NaN, or an infinity is within the budget."""
     near = np.abs(expected) + limit >= largest
     close = near & (np.signbit(actual) == np.signbit(rounded))
     with np.errstate(all="ignore"):

@@ -15,7 +15,7 @@ THREADS = (1, 2, 3, 5, 8, 16, 64)
 
 
 def check_determinism(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
-    """Each run has the same bits, also for all `THREADS` if the set promises it."""
+    """Each run gives the same bits, also for all `THREADS` if the set promises it."""
     level = subject.kernel_set.determinism
     counts = THREADS if level == "threads" and subject.has_threads else (None,)
     calls = 0

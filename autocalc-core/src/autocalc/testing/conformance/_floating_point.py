@@ -25,7 +25,7 @@ class _Probe(NamedTuple):
     parts: Any  # parts of the distance to the next number
     nearest: bytes  # their sums with 1
     small: Any  # the least normal number, and a quarter of it
-    factors: Any  # their products give the second one
+    factors: Any  # each product is in the next two fields
     quarter: bytes
     tiny: bytes
 

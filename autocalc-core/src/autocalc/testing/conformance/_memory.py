@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Memory for operands in which accesses outside of the operands are detected.
 
-Each array lies between guard bytes, and is 64-byte aligned or, for one layout, slightly
-unaligned.  Gaps and guards hold NaN (0xA5 for integers).  A kernel that reads them has
-a wrong result, and `Memory.check` detects writes to them.
+Each array is placed between guard bytes.  It is 64-byte aligned or, for one layout,
+slightly unaligned.  Gaps and guards hold NaN (0xA5 for integers).  A kernel that reads
+them has a wrong result, and `Memory.check` detects writes to them.
 """
 
 from __future__ import annotations
