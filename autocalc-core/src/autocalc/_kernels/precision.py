@@ -44,5 +44,5 @@ def plus(into: Array | None, value: Array) -> Array:
 
 
 def plus_in(k: Any, into: Array | None, value: Array) -> Array:
-    """Return the same in primitives."""
+    """Compute `plus` with primitives."""
     return value if into is None else k.add(into, value)

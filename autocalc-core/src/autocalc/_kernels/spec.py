@@ -140,8 +140,8 @@ class KernelSpec:
     layout
         The layout of results of four dimensions. ``"contiguous"`` is row by row.
         ``"like"`` is the layout of the input images, which all have the same layout.
-        ``"any"`` is the same without a guarantee about the inputs.  ``"prefers
-        channels-last"`` is the same as ``"like"``, but a set may request the
+        ``"any"`` is the same without a guarantee about the inputs.
+        ``"prefers channels-last"`` is the same as ``"like"``, but a set may request the
         channels-last layout.
     writes
         The outputs that are read and written in place; the caller passes them.

@@ -2,8 +2,8 @@
 """Windows over the last dimensions: sizes, padding, patches and their adjoint.
 
 Convolution, pooling and unfolding use these functions.  `D` is the number of these
-dimensions.  In each dimension, output `t` reads the positions ``t * stride - padding +
-i * dilation`` for the taps `i` of the kernel.
+dimensions.  In each dimension, output `t` reads the positions
+``t * stride - padding + i * dilation`` for the taps `i` of the kernel.
 """
 
 from __future__ import annotations

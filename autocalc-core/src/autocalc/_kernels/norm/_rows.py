@@ -108,7 +108,8 @@ def dx_tolerance(
 def hard_rows(make: Make) -> Iterator[tuple[str, Array]]:
     """Yield difficult rows for a normalisation, and a large number of rows."""
     yield "equal values", np.full((2, 9), 3, make.dtype)
-    # The mean of squares less the square of the mean would leave nothing in float32.
+    # In float32, the mean of squares minus the square of the mean would lose all
+    # digits.
     yield "far from 0", make.normal(4, 65) + make.scalar(1e4)
     yield "small", make.normal(4, 33, scale=1e-3)
     yield "long", make.normal(2, 5003)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Root mean square normalisation over the last axis, and its backward kernel.
 
-Zhang, Sennrich: Root mean square layer normalization (NeurIPS 2019).  With ``h = x *
-rstd`` and ``gw = g * weight``, the gradient is `gw` without the part that would only
-change the scale of the row::
+Zhang, Sennrich: Root mean square layer normalization (NeurIPS 2019).  With
+``h = x * rstd`` and ``gw = g * weight``, the gradient is `gw` without the part that
+would only change the scale of the row::
 
     dx = rstd * (gw - h * mean(gw * h))
 """

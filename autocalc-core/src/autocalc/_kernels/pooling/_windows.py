@@ -130,7 +130,7 @@ def checked_windows(where: str, windows: Windows) -> Windows:
 
 
 def largest_in(k: Any, taps: Array, places: Array, outside: int) -> tuple[Array, Array]:
-    """Return the same as `largest` in primitives."""
+    """Compute `largest` with primitives."""
     index = k.gather(k.expand(places, k.shape(taps)), k.argmax(taps, 2, True), 2)
     first = k.neg(k.max(k.neg(places), (2,), True))
     is_outside = k.compare(index, k.constant(outside, index), "eq")

@@ -306,8 +306,8 @@ def in_turns(
 ) -> Iterator[Sample]:
     """Yield a call for all outputs, or one for the first half and one for the rest.
 
-    The conformance kit tests each combination of the wanted outputs; for six outputs,
-    these are 63.
+    The conformance kit tests each combination of the wanted outputs.  For six outputs,
+    these are 63 combinations.
     """
     every, half = (1 << outs) - 1, (1 << outs // 2) - 1
     for want in (every,) if n == 1 else (half, every - half):

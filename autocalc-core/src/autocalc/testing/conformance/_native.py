@@ -201,7 +201,7 @@ class NativeKernel:
 
 
 def operand_name(spec: KernelSpec, place: int) -> str:
-    """Return the name of the operand, or array of a list, at a place in a status."""
+    """Return the name of the operand, or array of a list, that a status names."""
     part, which = divmod(place, MAX_OPERANDS)
     operand = (*spec.outputs, *spec.inputs)[which]
     return f"{operand.name}[{part}]" if operand.is_list else operand.name
