@@ -5,8 +5,7 @@ Elman: Finding structure in time (1990).  Each step computes, from the previous 
 
     h' = activation(w_ih x + b_ih + w_hh h + b_hh)
 
-The backward pass goes from the last step to the first, with d = dh * slope and dh = d
-w_hh.
+The backward pass goes from the last step to the first: d = dh * slope, dh = d w_hh.
 """
 
 from __future__ import annotations

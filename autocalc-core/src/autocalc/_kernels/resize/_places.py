@@ -2,8 +2,8 @@
 """Positions at which a grid reads images, as weighted sums of pixels.
 
 A position p along an axis of n pixels is counted in pixels.  For a coordinate c of the
-grid, p is (c + 1) (n - 1) / 2 if corners are aligned, and otherwise ((c + 1) n - 1) /
-2.  References compute positions in float64.
+grid, p is ((c + 1) n - 1) / 2, or (c + 1) (n - 1) / 2 if corners are aligned.
+References compute positions in float64.
 """
 
 from __future__ import annotations
