@@ -91,9 +91,9 @@ class DataLoader:
     Then the epochs are counted from 0 again.
 
     The order of the samples depends only on the seed and the number of the epoch.
-    Random transforms depend also on the number of the batch.  So the number of workers
-    does not change the results, `state_dict` holds only four numbers, and a resumed
-    epoch continues exactly.
+    Random transforms also depend on the number of the batch.  For that reason, the
+    number of workers does not change the results, `state_dict` holds only four numbers,
+    and a resumed epoch continues exactly.
 
     If a worker process fails, a `DataError` with its message is raised.  The error of a
     worker thread is raised unchanged.
@@ -313,7 +313,7 @@ class DataLoader:
         """Return the position of the loader, as a dict of numbers.
 
         ``position`` is the number of batches of ``epoch`` that the caller has received.
-        When the state is loaded, a sampler of your own is advanced by that number of
+        When the state is loaded, your own sampler is advanced by that number of
         batches, and an iterable data set is read up to the same position.  The state of
         these objects themselves is not stored.
         """
@@ -325,7 +325,7 @@ class DataLoader:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Let the next loop continue after the batch at which `state` was taken."""
+        """Make the next loop continue after the last batch that `state` counts."""
         missing = {"epoch", "position", "batch_size"} - state.keys()
         if missing:
             raise CheckpointError(

@@ -26,7 +26,7 @@ Seeding: TypeAlias = Generator | int | None
 _WORDS_OF_A_SEED = 2
 
 
-#: The amount of numbers that are drawn at once if an epoch may not fit into memory.
+#: How many numbers are drawn at once if an epoch may not fit into memory.
 _RUN = 1 << 16
 
 
@@ -114,7 +114,7 @@ def draw_seed(generator: Seeding) -> int:
 
 
 def generator_of_batch(seed: int, epoch: int, batch: int) -> Generator:
-    """Return the generator for what is random in one batch.
+    """Return the generator for the random numbers of one batch.
 
     Its seed is a word of the epoch's stream.  The words of successive batches are 2^192
     words apart, and as far from the words of the order.  No batch therefore shares

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The profiler measures the time of kernels, operators and modules in each step.
+"""A profiler for the time of kernels, operators and modules in each step.
 
 ::
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compute where the time of the steps went from the events of a recording.
+"""Add up the times of the steps from the events of a recording.
 
 Each nanosecond of a step belongs to exactly one segment.  A segment is a kernel, the
 Python code before it, the Python code after the last kernel of a module, or the Python

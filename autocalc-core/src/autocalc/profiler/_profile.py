@@ -27,7 +27,7 @@ from autocalc.profiler._rows import GROUPS, Row, rows_of
 from autocalc.profiler._table import LIMIT, Table
 from autocalc.profiler._trace import write_trace
 
-#: The default for the most events of a profile: about 400 MB, and 600 MB at its end.
+#: The default of `max_events`: about 400 MB of memory, and 600 MB at the end.
 MAX_EVENTS = 1_000_000
 
 #: If the mean step takes this many times the median, a note shows the median, because

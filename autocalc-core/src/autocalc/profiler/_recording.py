@@ -9,13 +9,13 @@ after the profile:
 event                                       what it is
 ==========================================  ==========================================
 (begin, end, clock, kernel, site, serial)   a kernel ran between two readings of a
-                                            `PoolClock`; `serial` is that of the node
-                                            whose rule called it, or -1; of compiled
-                                            programs the module's name
+                                            `PoolClock`; `serial` is the number of the
+                                            node whose rule called it, or -1; in a
+                                            compiled program, the module's name
 (time, serial, module or None)              a module was called, or returned
 (time, asked for)                           a step ended
-(time,)                                     Python up to here is of the module, not of
-                                            the kernel that follows
+(time,)                                     the time of Python up to here belongs to
+                                            the module, not to the next kernel
 ==========================================  ==========================================
 
 Kernels evict other data from the caches, so all code and data that is used between two

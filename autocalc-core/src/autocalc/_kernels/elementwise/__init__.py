@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Elementwise kernels, with one file for each kind of function.
 
-Imports the infrastructure of `_kernels` and other families, never the dispatcher.
+It imports the infrastructure of `_kernels` and other families, but never the
+dispatcher.
 """

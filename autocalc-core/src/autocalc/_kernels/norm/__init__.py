@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Normalisations; each file has a kernel and its backward kernel.
 
-Imports the infrastructure of `_kernels` and other families, never the dispatcher.
+It imports the infrastructure of `_kernels` and other families, but never the
+dispatcher.
 """

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Random numbers as functions of a seed and an offset.
 
-Imports the infrastructure of `_kernels` and other families, never the dispatcher.
+It imports the infrastructure of `_kernels` and other families, but never the
+dispatcher.
 """

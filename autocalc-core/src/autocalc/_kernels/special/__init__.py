@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Special functions: Gamma and its relatives, Bessel functions, inverses of erf.
 
-Imports the infrastructure of `_kernels` and other families, never the dispatcher.
+It imports the infrastructure of `_kernels` and other families, but never the
+dispatcher.
 """
