@@ -39,7 +39,7 @@ def unit_axis(kind: str, ndim: int) -> int:
 
 
 class ActivationStats(Block, Report):
-    """The statistics of a model's activations; `activation_stats` makes it.
+    """The statistics of a model's activations; `activation_stats` returns it.
 
     Examples
     --------

@@ -65,7 +65,7 @@ class Gradient:
 
 @dataclass(repr=False)
 class GradientHealth(Report):
-    """The gradients of a model's parameters; `gradient_health` makes it.
+    """The gradients of a model's parameters; `gradient_health` returns it.
 
     Attributes
     ----------

@@ -138,10 +138,11 @@ class find_nonfinite(Block):
     """Find the first NaN or infinity in a ``with`` block, for debugging.
 
     In the block, the results of every kernel are checked: in the forward pass, in the
-    backward pass and in optimizers.  The finding is the first kernel that returns NaN
-    for inputs without NaN, or infinity for finite inputs.  It names the layer, the line
-    of the user's program and the inputs.  Compiled functions run eagerly in the block,
-    because their kernels could not be checked otherwise.  Every operator takes longer.
+    backward pass and in optimizers.  If a kernel returns NaN for inputs without NaN, or
+    infinity for finite inputs, this is a finding.  It names the layer, the line of the
+    user's program and the inputs of the kernel.  Compiled functions run eagerly in the
+    block, because their kernels could not be checked otherwise.  Every operator takes
+    longer.
 
     Parameters
     ----------

@@ -202,7 +202,7 @@ def _best_product(name: str) -> float:
 
 
 def _best_bandwidth(nbytes: int) -> float:
-    """Return the largest bandwidth of reading, copying and adding, per second."""
+    """Return the largest bytes per second of reading, copying and adding."""
     a, b, out = [full((nbytes // 12,), 0.5)._array for _ in range(3)]
     whole = full((nbytes // 4,), 0.5)._array
     two = whole[: nbytes // 8], whole[nbytes // 8 : 2 * (nbytes // 8)]
