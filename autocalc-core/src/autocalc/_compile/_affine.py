@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Trees of tuples whose integers grow evenly with a number."""
+"""Trees of tuples in which integers are affine functions of a number."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Affine:
-    """The integer ``slope * t + start``."""
+    """The integer ``slope * t + start``, a function of the number `t`."""
 
     slope: int
     start: int
 
     def at(self, t: int) -> int:
-        """Return it for a value of the number."""
+        """Return the integer for the value `t` of the number."""
         return self.slope * t + self.start
 
 
 class DifferError(Exception):
-    """Two trees that no number explains."""
+    """Two trees differ in a way that no affine function of a number explains."""
 
 
 def fitted(a: Any, b: Any, s: int, t: int) -> Any:
-    """Return the tree that is `a` where the number is `s`, and `b` where it is `t`.
+    """Return the tree that equals `a` where the number is `s`, and `b` where it is `t`.
 
-    Raises `DifferError` where there is none: something else than an integer differs, or
-    one does not grow evenly.
+    Raises `DifferError` where no such tree exists: something other than an integer
+    differs, or the slope of an integer is not an integer.
     """
     if a is b:
         return a
@@ -47,7 +47,7 @@ def fitted(a: Any, b: Any, s: int, t: int) -> Any:
 
 
 def at(tree: Any, t: int) -> Any:
-    """Return a tree for a value of the number."""
+    """Return the tree for the value `t` of the number."""
     if tree.__class__ is Affine:
         return tree.at(t)
     if isinstance(tree, tuple):
@@ -61,7 +61,7 @@ def moves(tree: Any) -> bool:
 
 
 def affines(tree: Any) -> Iterator[Affine]:
-    """Yield what depends on the number."""
+    """Yield the integers in a tree that depend on the number."""
     if tree.__class__ is Affine:
         yield tree
     elif isinstance(tree, tuple):

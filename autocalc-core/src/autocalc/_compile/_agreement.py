@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Whether two recordings of a function did the same, and if not, where they differ.
+"""Compares two recordings of a function, and says where they differ.
 
-A function is replayed after two recordings in a row agree: the first may have created
-state, and a value that changes from call to call shows as a difference.
+A function is replayed after two recordings in a row agree.  One recording is not
+enough: the first call may have created state, and a value that changes from call to
+call only shows when two recordings are compared.
 """
 
 from __future__ import annotations
@@ -28,21 +29,21 @@ from autocalc._program._views import Operand, View
 
 
 class Link(NamedTuple):
-    """The source of a number, and how what is linked is computed of it."""
+    """The source of a number, and the formula that computes a constant from it."""
 
     source: Any
     of: Formula
 
 
-#: By slot of the second recording: the number that it holds.
+#: The links of a program, by slots of the second recording.
 Links = dict[int, Link]
 
 
 def compare(first: Trace, second: Trace) -> tuple[str, Links]:
-    """Return in words where two recordings differ, "" if they agree; and links.
+    """Return where two recordings differ, in words, and their links.
 
-    A 0-d constant may differ if it is a number that each recording was given: then it
-    is an input.
+    The text is "" if they agree.  A 0-d constant may differ if it is computed from a
+    number that each recording was given.  The constant is then an input of the program.
     """
     if len(first.instructions) != len(second.instructions):
         return _lengths(first, second), {}
@@ -68,7 +69,7 @@ def compare(first: Trace, second: Trace) -> tuple[str, Links]:
 
 
 def is_followed(trace: Trace, slot: int) -> bool:
-    """Return whether a slot is computed of a number that varies."""
+    """Return whether a slot holds a constant computed from a number that varies."""
     binding = trace.bindings.get(slot)
     return isinstance(binding, Constant) and any(
         span.formula_of(binding.array) is not None for span in trace.spans.values()
@@ -76,10 +77,10 @@ def is_followed(trace: Trace, slot: int) -> bool:
 
 
 def link(first: Trace, slot: int, second: Trace, other: int) -> Link | None:
-    """Return the number that a constant is computed of in the second recording.
+    """Return the link of a constant that differs between two recordings.
 
-    That has followed it: what Python decides by it is known.  In the first recording
-    the same formula gives the constant.
+    The second recording followed the number, so the decisions that Python based on it
+    are known.  The same formula must give the constant of the first recording.
     """
     held = first.bindings.get(slot), second.bindings.get(other)
     if not all(isinstance(b, Constant) and b.array.ndim == 0 for b in held):
@@ -88,13 +89,13 @@ def link(first: Trace, slot: int, second: Trace, other: int) -> Link | None:
     for source, span in second.spans.items():
         formula, before = span.formula_of(now.array), first.numbers.get(source)
         if formula is None and span.is_pinned and _holds(now, span.value):
-            formula = _same  # for this value alone, as of ``int(t)``
+            formula = _same  # for this value only, as after ``int(t)``
         if formula is None or before is None:
             continue
         try:
             if _holds(held[0], formula(before)):
                 return Link(source, formula)
-        except (ArithmeticError, ValueError):  # it has no value there
+        except (ArithmeticError, ValueError):  # the formula has no value there
             return None
     return None
 
@@ -143,9 +144,10 @@ def _roles(trace: Trace, slot: int, a: Any, b: Any) -> str:
 
 
 def release_shared(trace: Trace, other: Trace) -> None:
-    """Guard arrays no longer whose values changed, while two recordings agree.
+    """Drop guards of arrays whose values changed while two recordings agree.
 
-    Kernels use their memory, as `from_numpy` lets them, and Python does not.
+    Kernels use the memory of these arrays, as `from_numpy` allows.  Python does not
+    read their values.
     """
     before = {g.source: g for g in other.guards if isinstance(g, Inside)}
     trace.guards = [
@@ -157,14 +159,14 @@ def release_shared(trace: Trace, other: Trace) -> None:
 
 
 class Numbers:
-    """Numbers the slots of a recording by their first use.
+    """Numbers the slots of a recording in the order of their first use.
 
     Attributes
     ----------
     trace
         The recording.
     order
-        Its slots as they are numbered.
+        The slots, in the order of their numbers.
     """
 
     def __init__(self, trace: Trace) -> None:
@@ -194,7 +196,10 @@ class Numbers:
         return i.name, i.chosen, outputs, inputs, done
 
     def calls(self) -> tuple[Any, ...]:
-        """Return all calls in this form; sets are left out where shapes decide them."""
+        """Return all calls in this form.
+
+        Kernel sets are left out where shapes decide them.
+        """
         return tuple(map(self._call, self.trace.instructions))
 
     def _call(self, i: Instruction) -> Any:
@@ -203,7 +208,7 @@ class Numbers:
         return name, None if by_shapes else chosen, *rest
 
     def role(self, slot: int) -> tuple[Any, ...]:
-        """Return the role of a slot, in a form that can be compared."""
+        """Return the role of a slot in a form that can be compared."""
         binding = self.trace.bindings.get(slot)
         if isinstance(binding, Argument):
             return "an argument", binding

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Guards of tensors that the recorded function asked for what they are.
+"""Guards of tensors whose attributes the recorded function read.
 
-A step may look at ``p.requires_grad`` or ``p.grad is None`` of a tensor that none of
-its kernels uses.
+A step may read ``p.requires_grad`` or ``p.grad is None`` of a tensor that none of its
+kernels uses.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from autocalc._tensor import Tensor
 
 
 class Asked:
-    """A tensor as it was before the function ran: its edge, its size, its gradient.
+    """A guard of a tensor's edge, layout and gradient from before the function ran.
 
     Parameters
     ----------
     tensor
-        It was there before.
+        The tensor; it existed before the function ran.
     had_gradient
-        Whether it had one; None where the function did not ask.
+        Whether it had a gradient; None where the function did not ask.
     """
 
     is_number = False
@@ -41,7 +41,7 @@ class Asked:
         self._had_gradient = had_gradient
 
     def holds(self) -> bool:
-        """Return whether it is as it was."""
+        """Return whether the tensor is as it was."""
         tensor = self.tensor
         edge = tensor._edge
         if edge is not self._edge or _layout(tensor._array) != self._layout:
@@ -50,7 +50,7 @@ class Asked:
         return had is None or (getattr(edge, "grad", None) is not None) == had
 
     def join(self, group: Together) -> bool:
-        """No group compares it."""
+        """Return False: no group compares this guard."""
         del group
         return False
 
@@ -65,10 +65,10 @@ def asked_guards(
     call: Signature,
     before: set[Leaf],
 ) -> list[Asked]:
-    """Return guards of the tensors that were there before the function ran.
+    """Return guards of the tensors that existed before the function ran.
 
-    Arguments without a history are other tensors in each call; `before` are the leaves
-    that had a gradient.
+    Arguments without a history are left out, because they are other tensors in each
+    call. `before` holds the leaves that had a gradient.
     """
     arguments = {id(x) for x in call.tensors if x._edge is None}
     guards = []
@@ -85,9 +85,9 @@ def asked_guards(
 def switched(
     asked: dict[int, tuple[Tensor, bool, Any]], memory: Memory, call: Signature
 ) -> Iterator[Drawn]:
-    """Yield tensors that the function has let require a gradient, or no longer.
+    """Yield tensors whose ``requires_grad`` the function has switched on or off.
 
-    A tensor that nothing else holds was made by the function, and is forgotten.
+    A tensor that nothing else references was made by the function.  It is forgotten.
     """
     arguments = {id(x) for x in call.tensors}
     for key in list(asked):

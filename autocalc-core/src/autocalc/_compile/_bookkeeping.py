@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""The work of a replay around its kernels: memory before, results after.
+"""The work of a replay around its kernels: memory before them, results after them.
 
-A replay of ``def step(x): return x @ w``, where `w` is a parameter (`run`):
+A replay of ``def step(x): return x @ w``, where `w` is a parameter, takes these steps
+(`run`):
 
-1. Follow: the slots of `x` and `w` point to the memory that both have now.
-2. Renew: if the caller still holds the last result, its slot gets other memory, the
-   one before or a new one, so that the last result is not overwritten.
+1. Follow: let the slots of `x` and `w` point to the current memory of both tensors.
+2. Renew: if the caller still holds the last result, give its slot other memory, so
+   that the last result is not overwritten.  This is the memory used before, or new
+   memory.
 3. Count a write to each tensor that the program writes, as eager code does.
 4. Run the kernels.
 5. Give leaves their gradients, and wrap the results as tensors.
 
-The class here is the definition.  The native engine may bring one that does the same in
-C, for executors that it knows (`_dispatch/engine/eager.py`).
+The class here is the definition.  The native engine may provide a class that does the
+same in C, for the executors that it knows (`_dispatch/engine/eager.py`).
 """
 
 from __future__ import annotations
@@ -33,20 +35,21 @@ from autocalc._tensor import Tensor, make
 
 _BYTE = np.dtype(np.uint8)
 
-#: Whose memory a slot is: an argument's, by its number; a tensor's that is no argument;
-#: that of a leaf's gradient.
+#: The owner of a slot's memory: the number of an argument, a tensor that is no
+#: argument, or a leaf, whose gradient owns the memory.
 Owner = int | Tensor | Leaf
 
 #: A leaf of the result: a view of a slot, the number of an argument, an array that is
-#: copied, or in a tuple an object that is the same in each call.
+#: copied, or an object that is the same in each call, in a tuple.
 ResultLeaf = View | int | Array | tuple[Any]
 
 
 class Follower(NamedTuple):
-    """A slot whose memory is that of a tensor, read again at each replay.
+    """A slot that uses a tensor's memory, which each replay looks up again.
 
-    `offset` is where the tensor's array begins in the slot; `array` is the recorded
-    one, whose layout another one must have, None for arguments: their key says it.
+    `offset` is where the tensor's array begins in the slot.  `array` is the recorded
+    array; a later one must have its layout.  It is None for arguments, whose layout is
+    part of their key.
     """
 
     slot: int
@@ -56,9 +59,10 @@ class Follower(NamedTuple):
 
 
 class Result(NamedTuple):
-    """A slot that outlives a replay: its memory is new while the old is referenced.
+    """A slot that outlives a replay.  It gets other memory while the old is referenced.
 
-    `root` is its first memory, `gradients` are the leaves whose gradient is in it.
+    `root` is its first memory.  `gradients` are the leaves whose gradients are in the
+    slot.
     """
 
     slot: int
@@ -73,17 +77,17 @@ class Bookkeeping:
     Parameters
     ----------
     executor
-        What runs in between.
+        Runs the kernels.
     empty
-        Makes memory.
+        Allocates memory.
     places
-        Where each slot is.
+        Where each slot is in memory.
     followers, results
-        Slots whose memory may be another one from call to call.
+        Slots whose memory may change from call to call.
     written
         Tensors that the program writes.
     leaves
-        Of the result.
+        The leaves of the result.
     """
 
     def __init__(
@@ -137,7 +141,7 @@ class Bookkeeping:
         return [self._leaf(leaf, tensors) for leaf in self._leaves]
 
     def _follow(self, tensors: list[Tensor]) -> None:
-        """Let the program use the memory that tensors have now."""
+        """Let the program use the memory that the tensors have now."""
         for i, (slot, owner, offset) in enumerate(self._followers):
             array, recorded = find(owner, tensors)._array, self._recorded[i]
             if array is not recorded:
@@ -150,14 +154,14 @@ class Bookkeeping:
         self._places[slot] = place
 
     def _begin(self) -> None:
-        """Count the references to the memory of results, now that no copy is around."""
+        """Count the references to the memory of results, while no copies exist."""
         self._begun = True
         for result in self._results:
             result.room.references = _references(result.room)
             self._give(result)
 
     def _renew(self, result: _Renewed) -> None:
-        """Give a slot other memory: the last run's content is still referenced."""
+        """Give a slot other memory; the last run's content is still referenced."""
         room, spare = result.spare, result.room
         if room is None or not room.is_free():
             room = _Room(self._empty((result.nbytes,), _BYTE))
@@ -166,13 +170,14 @@ class Bookkeeping:
         spare.references -= _references(room) - alone
         room.references = _references(room)
         result.room = room
-        # A copy in reserve is what eager code has as well, whose caller holds the last
-        # result while it computes the next; gradients would take as much again.
+        # Eager code needs this spare copy as well: its caller holds the last result
+        # while it computes the next one.  Spare copies of gradients would double their
+        # memory.
         result.spare = None if result.gradients else spare
         self._give(result)
 
     def _give(self, result: _Renewed) -> None:
-        """Make the tensors that the leaves get."""
+        """Make the tensors of the gradients in the slot."""
         place = self._places[result.slot]
         result.room.gradients = [
             (leaf, make(place.array(view), None)) for leaf, view in result.gradients
@@ -192,7 +197,8 @@ class Bookkeeping:
 class _Room:
     """One piece of memory for a result, and the gradients in it.
 
-    `references` counts what the program itself holds of `root`, as `_references` does.
+    `references` is the number of references to `root` that the program itself holds, as
+    `_references` counts them.
     """
 
     __slots__ = ("gradients", "references", "root")
@@ -203,7 +209,7 @@ class _Room:
         self.gradients: list[tuple[Leaf, Tensor]] = []
 
     def is_free(self) -> bool:
-        """Return whether only leaves that get it again refer to the memory."""
+        """Return whether nothing but the leaves' own gradients refers to the memory."""
         for leaf, tensor in self.gradients:
             held = _GRADIENT_REFERENCES - (leaf.grad is not tensor)
             if getrefcount(tensor) > held:
@@ -213,11 +219,12 @@ class _Room:
         return _references(self) <= self.references + len(self.gradients)
 
 
-#: References to a gradient that only its leaf holds: the leaf's, the room's, and those
-#: of the function that counts them.
+#: References to a gradient that only its leaf holds: one of the leaf, one of the room,
+#: and those of the function that counts them.
 _GRADIENT_REFERENCES = 2 + OWN_REFERENCES
 
-#: References to its array: the tensor's, and the argument of `getrefcount`.
+#: References to the gradient's array: one of the tensor, and the argument of
+#: `getrefcount`.
 _ARRAY_REFERENCES = 2
 
 
@@ -226,7 +233,7 @@ def _references(room: _Room) -> int:
 
 
 class _Renewed:
-    """A result with the memory that it has now, and some that it had before."""
+    """A result with its current memory, and spare memory that it had before."""
 
     __slots__ = ("gradients", "nbytes", "room", "slot", "spare")
 
@@ -238,7 +245,7 @@ class _Renewed:
 
 
 def find(owner: Owner, tensors: list[Tensor]) -> Any:
-    """Return the tensor of a slot; None for a gradient that is not there."""
+    """Return the tensor that owns a slot's memory; None for an absent gradient."""
     if isinstance(owner, int):
         return tensors[owner]
     return owner.grad if owner.__class__ is Leaf else owner
@@ -250,5 +257,5 @@ def _alike(a: Any, b: Any) -> bool:
     return same
 
 
-#: `Bookkeeping`, or what the native engine has for it.
+#: `Bookkeeping`, or the native engine's class in its place.
 bookkeeping: Callable[..., Bookkeeping] = accelerated("bookkeeping", Bookkeeping)

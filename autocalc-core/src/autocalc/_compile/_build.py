@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From a recording to a program: slots by what happens to them."""
+"""Builds a program from a recording, and sorts its slots by their use."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def build(
     number: Number | None = None,
     limit: int | None = None,
 ) -> Program:
-    """Return the program of a recording, not yet changed by any pass.
+    """Return the program of a recording, before any pass changes it.
 
-    Where there is a `motion`, calls move with `number`.
+    With a `motion`, its calls depend on `number`.
     """
     slots = trace.memory.slots
     registered = set(map(id, trace.registered))
@@ -62,9 +62,9 @@ def build(
 
 
 def _only_gradients(trace: Trace) -> set[int]:
-    """Return the slots of new gradients of leaves whose old one is not read.
+    """Return the slots of new gradients of leaves whose old gradients are not read.
 
-    A callback may look at any gradient.
+    A program with callbacks has none of these: a callback may read any gradient.
     """
     if any(i.callback is not None for i in trace.instructions):
         return set()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compare a replay with the function, both begun from the same state."""
+"""Compares a replay with the function; both start from the same state."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from autocalc._compile._structure import flatten
 from autocalc._compile._trace import Argument, Gradient, Owned, Trace
 from autocalc._tensor import Tensor
 
-#: Differences allowed, relative to the largest element, by the dtype: a pass may sum in
-#: another order.
+#: The differences allowed for each dtype, relative to the largest element: a pass may
+#: change the order of a sum.
 TOLERANCE = {"float32": 1e-4, "float64": 1e-10}
 
 
 class State:
-    """The state that a program may write, as it is now."""
+    """A copy of the state that a program may write."""
 
     def __init__(
         self, trace: Trace, generators: Sequence[Any], tensors: Sequence[Tensor]
@@ -46,7 +46,7 @@ class State:
         self._names.append(f"{what} of shape {array.shape} that it writes")
 
     def restore(self) -> None:
-        """Put back what was there before."""
+        """Restore the state."""
         for array, before in zip(self._arrays, self._before, strict=True):
             np.copyto(array, before)
         for generator, state in self._generators:
@@ -55,7 +55,7 @@ class State:
             leaf.grad = grad
 
     def seen(self, result: Any) -> list[tuple[str, Any]]:
-        """Return copies of what is there now, and of the result's tensors."""
+        """Return copies of the state as it is now, and of the tensors in the result."""
         leaves: list[Any] = []
         flatten(result, leaves)
         pairs = list(zip(self._names, self._arrays, strict=True))
@@ -69,7 +69,7 @@ class State:
         return [(name, array.copy()) for name, array in pairs]
 
     def difference(self, replayed: Any, result: Any) -> str:
-        """Return in words what differs most from what is there now; "" if nothing."""
+        """Return the first difference from the current state, in words; "" if none."""
         for (name, got), (_, wanted) in zip(replayed, self.seen(result), strict=True):
             if got.shape != wanted.shape:
                 return f"{name} has shape {got.shape}, eagerly {wanted.shape}."

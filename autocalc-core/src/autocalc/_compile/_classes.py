@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Attributes of bases and subclasses that code reads; `found` collects guards."""
+"""Guards the attributes of classes that code reads; `found` collects the guards."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _ESCAPES.escapes = True
 
 
 class OfClasses(Inside):
-    """What a class and some of its bases have, by a function that takes a picture.
+    """A guard of a picture that a function takes of a class and some of its bases.
 
-    A group compares all that the classes have, which is quick.
+    A group compares all attributes of the classes, which is fast.
     """
 
     __slots__ = ("_classes",)
@@ -40,7 +40,7 @@ class OfClasses(Inside):
         self._classes = [(kept, dict(kept)) for kept in map(_dict_of, classes)]
 
     def holds(self) -> bool:
-        """Return whether the picture is the same; the group forgets the old rest."""
+        """Return whether the picture is unchanged; if so, the group gets new copies."""
         if not super().holds():
             return False
         for now, copy in self._classes:
@@ -49,7 +49,7 @@ class OfClasses(Inside):
         return True
 
     def join(self, group: Together) -> bool:
-        """Let a group compare the classes."""
+        """Let a group compare the classes' attributes."""
         if isinstance(self.held, HeldWeakly):
             return False
         group.dicts += self._classes
@@ -65,8 +65,8 @@ def _changeable(kind: type) -> list[type]:
 
 
 def _special(kind: Any) -> Any:
-    """Return special methods, and descriptors that come before objects' attributes."""
-    if kind is MISSING:  # it is gone
+    """Return the special methods, and the descriptors that precede own attributes."""
+    if kind is MISSING:  # the class is gone
         return None
     return [
         {name: id(kept) for name, kept in own.items() if _is_special(name, kept)}
@@ -83,7 +83,7 @@ def _is_special(name: str, kept: Any) -> bool:
 
 
 def special_methods(found: Any, kind: type, code: CodeType) -> None:
-    """Guard which methods a class has that operations look for: `bool`, `==`, `str`."""
+    """Guard the methods of a class that operations such as `bool` or `==` look up."""
     if is_users(kind) and found.first(kind, "special"):
         what = f"special methods of {kind.__name__}"
         given = what, found.held(kind), _special, _changeable(kind), code
@@ -94,10 +94,10 @@ def special_methods(found: Any, kind: type, code: CodeType) -> None:
 
 
 def method_of(found: Any, kind: type, name: str) -> None:
-    """Guard that a class of AutoCalc gives its objects the method that it gave."""
+    """Guard a method that objects of one of AutoCalc's classes get from it."""
     base, kept = kept_in_class(kind, name)
     if isinstance(kept, FunctionType):
-        place: Any = Attribute if base is not kind else OfClass  # which C compares
+        place: Any = Attribute if base is not kind else OfClass  # compared in C
         label = f"{kind.__name__}.{name}"
         found.place(label, place(found.held(kind), name), kept, None)
 
@@ -105,7 +105,7 @@ def method_of(found: Any, kind: type, name: str) -> None:
 def absent(
     found: Any, label: str, kind: type, base: type | None, name: str, code: CodeType
 ) -> None:
-    """Guard that no class has an attribute that comes before that of `base`."""
+    """Guard that no class before `base` in the method order has an attribute."""
     for one in kind.__mro__:
         if one is base:
             return
@@ -114,19 +114,19 @@ def absent(
 
 
 def registered(found: Any, what: str, kind: type, code: CodeType) -> None:
-    """Guard which classes an abstract class has as its own by `register`."""
+    """Guard which classes are registered with an abstract class."""
     if isinstance(kind, abc.ABCMeta) and found.first(abc, "registered"):
         what = f"the classes registered for {what}"
         found.guards.append(Inside(what, found.held(kind), _registrations, code))
 
 
 def _registrations(kind: type) -> object:
-    del kind  # they are counted for all together
+    del kind  # Python counts the registrations of all classes together
     return abc.get_cache_token()
 
 
 def methods_of(found: Any, kind: type, code: CodeType) -> None:
-    """Guard the functions of a user's class, of which a class of AutoCalc's calls some.
+    """Guard the functions of a user's class, because a class of AutoCalc calls some.
 
     `autograd.Function.apply` does so.
     """
@@ -140,7 +140,7 @@ def methods_of(found: Any, kind: type, code: CodeType) -> None:
 def of_relatives(
     found: Any, label: str, value: Any, name: str, reads: Reads, code: CodeType
 ) -> None:
-    """Guard what other classes have, where code comes to them by an attribute."""
+    """Guard attributes of related classes that code reaches, as by ``super``."""
     kind = value if isinstance(value, type) else type(value)
     if "super" in reads.globals:
         _of_bases(found, label, value, name, reads, code)
@@ -151,7 +151,7 @@ def of_relatives(
 def _of_bases(
     found: Any, label: str, value: Any, name: str, reads: Reads, code: CodeType
 ) -> None:
-    """Guard an attribute of each class of a value: `super` passes over some of them."""
+    """Guard an attribute of every class of a value: `super` skips some of them."""
     kind = value if isinstance(value, type) else type(value)
     for base in filter(is_users, kind.__mro__):
         of_class = vars(base).get(name, MISSING)
@@ -163,7 +163,7 @@ def _of_bases(
 def _subclasses(
     found: Any, label: str, kind: type, reads: Reads, code: CodeType
 ) -> None:
-    """Guard which subclasses a class has, and what code reads of them."""
+    """Guard which subclasses a class has, and which of their attributes code reads."""
     if found.first(kind, (id(reads), "subclasses")):
         held = found.held(kind)
         found.guards.append(Inside(label, held, type.__subclasses__, code))

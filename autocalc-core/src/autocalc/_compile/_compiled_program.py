@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A program with what must hold for it to stand for a call."""
+"""A program with the conditions under which it may replace a call."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ from autocalc.errors import CompileError
 
 
 class CompiledProgram:
-    """A program that is bound to memory, and the conditions under which it holds.
+    """A program bound to memory, with the conditions under which it may be replayed.
 
-    `print` shows its instructions, and at which of them Python runs.
+    `print` shows its instructions, and where Python runs among them.
 
     Attributes
     ----------
     program
         The instructions and slots.
     memory
-        The peak, and the values that take the bytes: `memory.table()`,
+        The peak of the memory, and the values that use it: `memory.table()`,
         `memory.plot(file)`.
     """
 
@@ -109,7 +109,7 @@ class CompiledProgram:
         self.program = optimize(build(trace, motion, number, limit), off=off)
         places = plan(self.program)
         self.memory = MemoryReport(self.program, places)
-        _trim()  # what the recordings freed is of no use to replays
+        _trim()  # replays do not need what the recordings freed
         self._replay = Replay(self.program, places, trace, empty)
         self._is_first = True
         has_prologue = bool(self.program.prologue)
@@ -134,7 +134,7 @@ class CompiledProgram:
 
     @property
     def cuts(self) -> list[int]:
-        """Indices of the instructions where Python runs: callbacks among them."""
+        """Indices of the instructions that run in Python, callbacks included."""
         return [i for part in self.segments if part.python for i in part.instructions]
 
     def holds(self, call: Signature) -> bool:
@@ -152,7 +152,7 @@ class CompiledProgram:
         return self._replay.holds()
 
     def _watch_edges(self) -> None:
-        """Let the group compare edges, and hooks."""
+        """Let the group compare edges, aliases and hooks."""
         group = self._together
         group.slots += [(tensor, "_edge", edge) for tensor, edge in self._edges]
         group.slots += [(tensor, "_array", array) for tensor, array in self._aliases]
@@ -164,7 +164,7 @@ class CompiledProgram:
                     group.dicts.append((called, called.copy()))
 
     def _takes(self, numbers: dict[Any, Any]) -> bool:
-        """Return whether it is a program for these numbers."""
+        """Return whether the program is valid for these numbers."""
         for source, value in self._fixed:
             now = numbers[source]
             if now is not value and not equal(now, value):
@@ -179,13 +179,13 @@ class CompiledProgram:
         )
 
     def _number(self, source: Any, numbers: dict[Any, Any]) -> Any:
-        """Return a number that is an input as it is now; NaN where there is none."""
+        """Return the current value of an input number; NaN if its class has changed."""
         get = self._sources.get(source)
         now = numbers[source] if get is None else get()
         return now if now.__class__ is self._classes.get(source) else math.nan
 
     def _equal(self) -> bool:
-        """Return whether what is not the same object is as good as that."""
+        """Return whether guarded objects that were replaced still pass the guards."""
         return (
             all(holds() for holds in self._watched)
             and all(tensor._edge is edge for tensor, edge in self._edges)
@@ -205,15 +205,15 @@ class CompiledProgram:
         result = self._replay.run(call.tensors)
         if self._is_first:
             self._is_first = False
-            _trim()  # gradients of the last recording
+            _trim()  # frees the gradients of the last recording
         for leaf in self._cleared:
             leaf.grad = None
         return result
 
     def checked(self, call: Signature, function: Callable[..., Any]) -> Any:
-        """Run the program and, from the same state, the function; compare.
+        """Run the program, then the function from the same state, and compare them.
 
-        Returns what the function returns; its writes stay.
+        Returns the result of the function, whose writes stay.
 
         Raises
         ------
@@ -232,7 +232,7 @@ class CompiledProgram:
 
 
 class _Mover:
-    """Sets the number that calls move with, and the constants that change with it."""
+    """Sets the number that calls depend on, and the constants that change with it."""
 
     def __init__(self, motion: Motion, trace: Trace) -> None:
         self._source = motion.source
@@ -242,26 +242,26 @@ class _Mover:
         ]
 
     def move(self, numbers: dict[Any, Any]) -> None:
-        """Let the next run be one for these numbers."""
+        """Prepare the next run for these numbers."""
         value = self.number.value = numbers[self._source]
         for cell, values in self._cells:
             cell.reshape(-1)[:] = at(values, value)
 
 
 def _trim() -> None:
-    """Give freed memory, which the allocator keeps for reuse, back to the system."""
+    """Return freed memory that the allocator keeps for reuse to the system."""
     found = allocator(current().selection)
     if found is not None:
         found.trim()
 
 
 def _sign(number: float) -> float:
-    """Return the sign of a number, of zeros too."""
+    """Return the sign of a number, also of a zero."""
     return math.copysign(1.0, number)
 
 
 def _hooks(leaf: Leaf) -> tuple[Any, ...]:
-    """Return the hooks of a leaf: they are recorded as what they compute."""
+    """Return the hooks of a leaf: the program contains what they computed."""
     return (*(leaf.hooks or {}).values(), *(leaf.accumulated or {}).values())
 
 

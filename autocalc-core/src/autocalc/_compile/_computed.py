@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What is computed of a number that varies: a replay computes it again.
+"""Numbers that are computed from a number that varies; a replay computes them again.
 
-``(t >> 1) & 1`` or ``1 - lr * decay`` are numbers that know their formula.  As operands
-they become inputs of a program.  An integer of this kind is no `int`.  Code that needs
-its value, as an index or a decision, asks for it by a call; then the number that it is
-computed from is pinned.
+``(t >> 1) & 1`` and ``1 - lr * decay`` are numbers that know their formula.  As
+operands they become inputs of a program.  An integer of this kind is no `int`.  Code
+that needs its value, for an index or a decision, calls a method to get it.  That call
+pins the number from which the integer is computed.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from autocalc._compile._tracked_float import TrackedFloat
 
 
 class Computed:
-    """An integer that is computed of a number, with the number's span."""
+    """An integer that is computed from a number, with the number's span."""
 
     __slots__ = ("_formula", "_span", "_value")
 
     def __init__(self, span: Span, value: int, formula: Formula) -> None:
         self._span, self._value, self._formula = span, value, formula
 
-    #: Operators choose by the class of a number.
+    #: Operators dispatch on the class of a number.
     __class__: Any = property(lambda _: int)
 
     def cell(self, dtype: Any, make: Callable[..., Any]) -> Any:
@@ -35,7 +35,7 @@ class Computed:
         return self._span.cell(self._formula, dtype, make)
 
     def _pinned(self) -> int:
-        """Return the plain integer, for what needs its value."""
+        """Pin the number, and return the plain integer."""
         self._span.pin()
         return self._value
 
@@ -61,7 +61,7 @@ GIVEN[Computed] = lambda x: x._value
 
 
 def _pinning(name: str) -> Callable[..., Any]:
-    """Return a method that does what an int's does, and pins the number."""
+    """Return a method that pins the number, and then does what int's method does."""
     of_int = getattr(int, name)
 
     def method(self: Computed, *args: Any) -> Any:
@@ -72,7 +72,7 @@ def _pinning(name: str) -> Callable[..., Any]:
 
 
 def _deciding(of: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method whose answer programs hold for."""
+    """Return a method whose answer becomes a condition of the program."""
 
     def method(self: Computed, *others: Any) -> Any:
         if not all(type(x) in {int, float} for x in others):
@@ -96,17 +96,17 @@ for _name in (
 
 # ---- operators -----------------------------------------------------------------------
 
-#: The classes of numbers that vary, and of what is computed of them.
+#: The classes of numbers that vary, and of numbers computed from them.
 _KINDS = (Tracked, TrackedFloat, Computed)
 
 
 def _known(x: Any) -> bool:
-    """Return whether a number computes with it; tensors and arrays do so themselves."""
+    """Return whether operators here handle `x`; tensors and arrays have their own."""
     return isinstance(x, (int, float, complex, str, np.generic, type(None)))
 
 
 def _value_of(x: Any) -> Any:
-    """Return the plain number, with nothing noted."""
+    """Return the plain number without noting that it was read."""
     if type(x) is Tracked:
         return plain(x)
     if type(x) is TrackedFloat:
@@ -120,7 +120,7 @@ def _pin(x: Any) -> None:
 
 
 def _formula_of(x: Any) -> Formula:
-    """Return how a number follows from the one that varies."""
+    """Return the formula that computes a number from the one that varies."""
     if type(x) is Tracked:
         slope, start = x._slope, x._start
         return lambda t: slope * t + start
@@ -134,7 +134,7 @@ def _same(t: Any) -> Any:
 
 
 def _computed(span: Span, value: Any, formula: Formula) -> Any:
-    """Return a number that is computed by a formula; what is none pins."""
+    """Return a number that knows its formula; pin if the value is no number."""
     if type(value) is int:
         return Computed(span, value, formula)
     if type(value) is float:
@@ -144,7 +144,7 @@ def _computed(span: Span, value: Any, formula: Formula) -> Any:
 
 
 def _operator(name: str, of: Callable[..., Any], reflected: bool) -> Any:
-    """Return a method that computes as numbers do, and keeps how."""
+    """Return an operator that computes as plain numbers do, and keeps the formula."""
 
     def method(self: Any, *others: Any) -> Any:
         if not all(map(_known, others)):
@@ -152,7 +152,7 @@ def _operator(name: str, of: Callable[..., Any], reflected: bool) -> Any:
         given = (*others, self) if reflected else (self, *others)
         value = of(*map(_value_of, given))
         if any(type(x) in _KINDS and x._span is not self._span for x in others):
-            for x in given:  # of two numbers that vary
+            for x in given:  # the operands depend on two different numbers
                 _pin(x)
             return value
         if of is pow and all(isinstance(x, int) for x in given):
@@ -182,7 +182,10 @@ def _set_operators() -> None:
 
 
 def _first(own: Callable[..., Any], general: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method that keeps a sum or product of integers one if it can."""
+    """Return a method that tries the class's own operator before the general one.
+
+    The own operator keeps sums and products of integers affine where it can.
+    """
 
     def method(self: Any, *others: Any) -> Any:
         found = own(self, *others)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`ac.kernels.explain`: of a kernel, a function, a module or a compiled program."""
+"""`ac.kernels.explain` for a kernel, a function, a module or a compiled program."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _name(what: Any) -> str:
 
 @contextmanager
 def _as_before(what: Any) -> Iterator[None]:
-    """Put a module's buffers and the random generator back afterwards."""
+    """Restore a module's buffers and the random generator afterwards."""
     buffers = getattr(what, "buffers", None)
     kept = [(b, b.clone()) for b in buffers()] if callable(buffers) else []
     state = default_generator.get_state()
@@ -135,7 +135,7 @@ def _explain_compiled(compiled: Compiled, args: Any, options: Any) -> CallsExpla
 
 
 def _use_of(i: Instruction) -> KernelUse:
-    """Return a line about one instruction."""
+    """Return the line of the explanation for one instruction."""
     name = f"{i.name} ({' + '.join(i.fused)})" if i.fused and i.spec else i.name
     if i.spec is None:
         return KernelUse(name, "Python", "", 1, "the host runs it at each replay")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Numbers that vary, followed while a function is recorded.
+"""Follows numbers that vary while a function is recorded.
 
-A number that is not what it was in the last recording is replaced, for the time of this
-one, by a number that notes what Python decides by it.
+A number that differs from its value in the last recording is replaced during this one.
+The replacement notes the decisions that Python bases on the number.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Followed:
     Attributes
     ----------
     spans
-        The values for which Python does the same, by the numbers' sources.
+        The ranges of values for which Python acts the same, by source of the number.
     """
 
     def __init__(self) -> None:
@@ -32,15 +32,15 @@ class Followed:
         self._put: list[tuple[Place, Any, Any]] = []
 
     def number(self, source: Any, value: Any) -> Any:
-        """Return a number of the same value that is followed."""
+        """Return a followed number of the same value."""
         span = self.spans[source] = Span(value)
         kind = Tracked if value.__class__ is int else TrackedFloat
         return Tracked(span) if kind is Tracked else TrackedFloat(span, value)
 
     def argument(self, value: Any, before: dict[Any, Any], places: Any) -> Any:
-        """Return an argument with the numbers in it followed that are not as before.
+        """Return an argument in which the numbers that changed are followed.
 
-        `places` yields the place of each number in it.
+        `places` yields the place of each number in the argument.
         """
         if value.__class__ in (int, float):
             place = next(places)
@@ -54,7 +54,7 @@ class Followed:
                 now = self.argument(one, before, places)
                 if now is not one:
                     self._replace(Element(Held(value, True), key), one, now)
-        elif isinstance(value, (tuple, list)):  # one of the user's own kinds
+        elif isinstance(value, (tuple, list)):  # a subclass of the user
             for one in value:
                 self.argument(one, {}, places)
         return value
@@ -65,7 +65,7 @@ class Followed:
         return self.number(place, value)
 
     def captured(self, guards: Iterable[Guard]) -> None:
-        """Follow the numbers at guarded places that are not what they were."""
+        """Follow the numbers at guarded places whose values changed."""
         for guard in guards:
             now = guard.get()
             if now.__class__ is guard.value.__class__ and now != guard.value:

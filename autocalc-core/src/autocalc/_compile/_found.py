@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Values that code finds on its paths: each of them gets a guard.
+"""Guards the values that code finds along its paths.
 
-A value that does not escape is followed along the attributes that the code takes.  Of
-one that escapes everything is guarded that the code can come to, to any depth: elements
-of containers, and those attributes that the code names anywhere.
+A value that does not escape is followed along the attributes that the code reads.  For
+a value that escapes, everything that the code can reach from it is guarded, to any
+depth: the elements of containers, and all attributes whose names occur in the code.
 """
 
 from __future__ import annotations
@@ -75,37 +75,37 @@ _SCALARS = (np.number, np.bool_, np.datetime64, np.character)
 
 _OPAQUE = (*PLAIN, *_SCALARS, Tensor, Node, Leaf, Output, CodeType, np.dtype)
 
-#: In containers of more elements a number is guarded with the others, and no input.
+#: In larger containers a number is guarded with the other elements, and is no input.
 MAX_NUMBERS = 256
 
 _ESCAPES = Path()
 _ESCAPES.escapes = True
 
-#: How classes of Python's library keep or compute an attribute.
+#: How classes of Python's library store or compute an attribute.
 _COMPUTED = (GetSetDescriptorType, MemberDescriptorType, property)
 
-#: Attributes of functions of which a function reads what it names, when it runs.
+#: Attributes of functions from which a function reads the names it uses when it runs.
 _READ_WHEN_RUN = frozenset({"__builtins__", "__closure__", "__globals__"})
 
-#: Attributes that Python keeps of a class, and not in the class's dict.
+#: Attributes that Python keeps for a class outside the class's dict.
 _OF_TYPES = frozenset(
     name for name, kept in vars(type).items() if isinstance(kept, GetSetDescriptorType)
 ) | {"__base__", "__basicsize__", "__flags__"}
 
 
 class Found:
-    """Guards of everything that was found.
+    """The guards of all values that were found.
 
     Attributes
     ----------
     guards
-        One for each place and container.
+        One guard for each place and container.
     functions
-        Those that were found on the way.
+        The functions that were found on the way.
     is_old
-        Whether what is found now was there before the recorded function ran.
+        Whether values found now existed before the recorded function ran.
     catches
-        Whether code that runs may go on where an attribute is not there.
+        Whether code that runs may continue after an attribute was missing.
     """
 
     def __init__(self) -> None:
@@ -114,12 +114,12 @@ class Found:
         self.is_old = True
         self.catches = False
         self._seen: set[Any] = set()
-        self._things: list[Any] = []  # that ids in `_seen` belong to
+        self._things: list[Any] = []  # keeps objects alive whose ids are in `_seen`
         self._held: dict[int, Held] = {}
         self._elements: dict[int, Elements] = {}
 
     def held(self, thing: Any) -> Held:
-        """Return the one reference that guards have to an object."""
+        """Return the one reference through which all guards hold an object."""
         found = self._held.get(id(thing))
         if found is None:
             found = self._held[id(thing)] = Held(thing, self.is_old)
@@ -127,11 +127,11 @@ class Found:
         return found
 
     def hold_weakly(self, thing: Any) -> None:
-        """Let guards hold an object only as long as others do."""
+        """Let guards hold an object weakly, only as long as others hold it."""
         self._held.setdefault(id(thing), HeldWeakly(thing, self.is_old))
 
     def first(self, thing: Any, key: Any) -> bool:
-        """Return whether this is seen for the first time."""
+        """Return whether an object is seen for the first time under a key."""
         seen = id(thing), key
         if seen in self._seen:
             return False
@@ -140,7 +140,7 @@ class Found:
         return True
 
     def forget_the_dead(self) -> None:
-        """Drop guards of objects that the function made and that are gone."""
+        """Drop guards of objects that the function made and that no longer exist."""
         self._things.clear()
         self._seen.clear()
         self._elements.clear()
@@ -158,7 +158,7 @@ class Found:
     def look(
         self, what: str, value: Any, path: Path, reads: Reads, code: CodeType
     ) -> None:
-        """Guard what code finds when it follows a path from a value."""
+        """Guard the values that code finds along a path from a value."""
         value = target_of(self, what, value, code)
         if isinstance(value, Tensor):
             self.tensor(what, value, path, reads, code)
@@ -181,7 +181,7 @@ class Found:
     def _array(
         self, what: str, value: Any, path: Path, reads: Reads, code: CodeType
     ) -> None:
-        """Guard what code takes of an array by its attributes."""
+        """Guard the attributes that code reads from an array."""
         if not path.keys() <= LAYOUT:
             self.inside(what, value, reads, code)
         elif self.first(value, "layout"):
@@ -196,9 +196,9 @@ class Found:
         *,
         temporary: bool = False,
     ) -> None:
-        """Guard everything that code can come to from a value that escapes.
+        """Guard everything that code can reach from a value that escapes.
 
-        A container that may be `temporary` is only looked through.
+        A container that may be `temporary` gets no guard itself; its elements do.
         """
         value = target_of(self, what, value, code)
         if isinstance(value, Tensor):
@@ -223,7 +223,7 @@ class Found:
     def _names_of(
         self, what: str, value: type | ModuleType, reads: Reads, code: CodeType
     ) -> None:
-        """Guard what code may read of a class or a module."""
+        """Guard the attributes that code may read from a class or a module."""
         if isinstance(value, type):
             registered(self, what, value, code)
             special_methods(self, value, code)
@@ -235,7 +235,7 @@ class Found:
             self.attribute(what, value, name, _ESCAPES, reads, code)
 
     def _parts(self, what: str, value: Any, reads: Reads, code: CodeType) -> None:
-        """Guard what an object without elements leads to."""
+        """Guard the objects that can be reached from an object without elements."""
         reads.names.update(names_in(value))
         if isinstance(value, functools.partial):
             for name in ("func", "args", "keywords"):
@@ -273,7 +273,7 @@ class Found:
                 self.place(f"{what}[{_name(key)}]", place, one, code, of)
 
     def unchanged(self, what: str, value: Any, code: CodeType) -> None:
-        """Guard that the function leaves containers among its arguments as they are."""
+        """Guard that the function does not change containers among its arguments."""
         if not isinstance(value, (*CONTAINERS, tuple)):
             return
         if not isinstance(value, tuple):
@@ -293,9 +293,9 @@ class Found:
         return found
 
     def _attributes(self, what: str, value: Any, reads: Reads, code: CodeType) -> None:
-        """Guard those attributes of a value that code names; all, if it may take any.
+        """Guard the attributes of a value that code names, or all if it may read any.
 
-        Of collections of Python's library the elements are kept in attributes.
+        Collections of Python's library keep their elements in attributes.
         """
         kind = type(value)
         own = dict_of(value)
@@ -332,7 +332,7 @@ class Found:
     def tensor(
         self, what: str, value: Tensor, path: Path, reads: Reads, code: CodeType
     ) -> None:
-        """Guard the attributes of a tensor that are the user's own."""
+        """Guard the attributes of a tensor that the user has set."""
         own = vars(value)
         named = {name for name in path if not hasattr(type(value), name)}
         further = {name for name in own if reads.dynamic or name in reads.names}
@@ -351,14 +351,14 @@ class Found:
                 if base is not None and is_users(base):
                     on = path.get(name, _ESCAPES)
                     self.attribute(what, value, name, on, reads, code, named=True)
-        for name in path.keys() - named:  # a method that the user has put there
+        for name in path.keys() - named:  # methods that the user has replaced
             base, method = kept_in_class(type(value), name)
             if isinstance(method, FunctionType) and is_users(method):
                 place = OfClass(self.held(base), name)
                 self.place(f"{what}.{name}", place, method, code)
 
     def _class(self, what: str, value: Any, code: CodeType) -> None:
-        """Guard the class of an object, if it may be another one, and its methods."""
+        """Guard the methods of an object's class, and the class if it may change."""
         kind = type(value)
         special_methods(self, value if isinstance(value, type) else kind, code)
         if is_users(kind) and not isinstance(value, type):
@@ -381,9 +381,10 @@ class Found:
         *,
         named: bool = False,
     ) -> None:
-        """Guard an attribute, and what code finds when it goes on from there.
+        """Guard an attribute, and the values that code finds beyond it.
 
-        `named`: the code takes it of this value; else it may, or of another one.
+        `named`: the code reads the attribute from this value.  Otherwise it may read it
+        from this value or from another one.
         """
         label = f"{what}.{name}"
         if self._of_module(what, value, name, path, reads, code, named):
@@ -402,7 +403,7 @@ class Found:
             return
         if base is None and kind is value and is_users(type(value)):
             absent(self, label, value, None, name, code)
-            kind = type(value)  # an attribute of the metaclass
+            kind = type(value)  # look for the attribute in the metaclass
             base, of_class = kept_in_class(kind, name)
         is_data = of_class is not MISSING and hasattr(type(of_class), "__set__")
         if isinstance(own, dict) and name in own and not is_data:
@@ -421,7 +422,7 @@ class Found:
             self.place(label, Element(self.held(own), name), MISSING, code)
         absent(self, label, kind, base, name, code)
         if base is not None:
-            if is_users(base):  # AutoCalc's and Python's own are taken not to change
+            if is_users(base):  # other classes are assumed not to change
                 self.place(label, OfClass(self.held(base), name), of_class, code)
             self.from_class(label, value, name, of_class, path, reads, code)
 
@@ -435,9 +436,9 @@ class Found:
         code: CodeType,
         named: bool,
     ) -> bool:
-        """Guard an attribute of a Python module; or that it is absent, if it may be.
+        """Guard an attribute of a Python module, or its absence if it may be absent.
 
-        Returns whether it is a module, whose class has no such attribute.
+        Returns whether `value` is a module and the attribute is not one of its class.
         """
         if not isinstance(value, ModuleType):
             return False
@@ -464,7 +465,7 @@ class Found:
         reads: Reads,
         code: CodeType,
     ) -> None:
-        """Go on from an attribute that a class has, or that one of its slots holds."""
+        """Continue from an attribute that a class has, or that a slot of it holds."""
         self.functions.know(of_class)
         if isinstance(of_class, property) and is_standard(value):
             self._kept_in_c(label, value, name, path, reads, code)
@@ -494,7 +495,7 @@ class Found:
         reads: Reads,
         code: CodeType,
     ) -> None:
-        """Go on from an attribute of one of Python's objects: an error, a function."""
+        """Continue from an attribute of an object of Python: an error, a function."""
         is_one = is_standard(value) and not isinstance(value, (type, MethodType))
         is_kept = isinstance(of_class, _COMPUTED) and name not in _READ_WHEN_RUN
         if is_one and is_kept:
@@ -509,7 +510,7 @@ class Found:
         reads: Reads,
         code: CodeType,
     ) -> None:
-        """Go on from an attribute that a class in C keeps, if it is no new object."""
+        """Continue from an attribute kept in C, unless each read makes a new object."""
         now = getattr(value, name, MISSING)
         if isinstance(now, PLAIN) or getattr(value, name, MISSING) is now:
             self.place(label, Attribute(self.held(value), name), now, code)
@@ -518,7 +519,7 @@ class Found:
     def key(
         self, what: str, where: Any, name: str, path: Path, reads: Reads, code: CodeType
     ) -> None:
-        """Guard a global, or an attribute in an object's dict; or that it is absent."""
+        """Guard a global or an attribute in an object's dict, or its absence."""
         if name in where:
             self._key(what, where, name, path, reads, code)
         else:
@@ -546,14 +547,14 @@ class Found:
 
 
 def is_opaque(value: Any) -> bool:
-    """Return whether there is nothing to find in a value: numbers, texts, tensors."""
+    """Return whether a value holds no further values, like numbers and tensors."""
     if isinstance(value, PLAIN):
         return not is_users(type(value))
     return isinstance(value, _OPAQUE)
 
 
 def _is_kept_in_c(value: Any, base: type | None, name: str) -> bool:
-    """Return whether an attribute is one that Python keeps of a class or a thread."""
+    """Return whether Python keeps an attribute for a class or a thread."""
     if isinstance(value, local):
         return base is None or name in value.__dict__
     return base is None and isinstance(value, type) and name in _OF_TYPES
@@ -564,5 +565,5 @@ def _held(guard: AnyGuard) -> Held | None:
 
 
 def _name(key: Any) -> str:
-    """Return a key as it is written, if that is short."""
+    """Return the text of a key if it is plain, else the name of its class."""
     return repr(key) if isinstance(key, PLAIN) else type(key).__name__

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A function that is recorded, and replayed once two recordings in a row agree."""
+"""Records a function, and replays it once two recordings in a row agree."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ from autocalc._graph._grad_mode import is_grad_enabled, set_grad_enabled
 from autocalc._program._work import work_of
 from autocalc.errors import CompileError, CompileWarning
 
-#: Recordings of one signature without a program between them: no two of them agree.
+#: Recordings of one signature that may fail to agree before compilation gives up.
 MAX_IN_VAIN = 6
 
-#: Recordings of one signature that a new one is compared with.
+#: Earlier recordings of a signature with which a new one is compared.
 MAX_RECENT = 3
 
-#: Programs of one signature; of more, the oldest is dropped.
+#: Programs kept for one signature; beyond that, the oldest is dropped.
 MAX_PROGRAMS = 8
 
-#: Recordings of one signature in all.
+#: Recordings of one signature in total.
 MAX_RECORDINGS = 64
 
-#: How many temporaries an error names that are over the limit.
+#: The number of temporaries that an error about the limit names.
 OWNERS = 3
 
-#: Signatures of one function; of more, the oldest is dropped.
+#: Signatures kept for one function; beyond that, the oldest is dropped.
 MAX_SIGNATURES = 64
 
-#: New signatures in a row, each with larger tensors than the last, until a warning.
+#: New signatures in a row, each with larger tensors than the last, before a warning.
 MAX_GROWING = 8
 
 
@@ -56,15 +56,16 @@ class Entry:
     Attributes
     ----------
     programs
-        The latest first.
+        The programs, latest first.
     recent
-        The last recordings, of which no two agree; the latest first.
+        The last recordings, latest first; no two of them agree.
     numbers, captured
-        Of the last recording: those among the arguments, and the guards of others.
+        The numbers among the arguments of the last recording, and its guards of other
+        numbers.
     in_vain, recordings
-        How many since the last program, and in all.
+        Recordings since the last program, and in total.
     eager
-        Whether it runs eagerly from now on.
+        Whether the signature runs eagerly from now on.
     """
 
     __slots__ = (
@@ -83,7 +84,7 @@ class Entry:
 
 
 class Compiled:
-    """A compiled function; `ac.compile` makes it."""
+    """A compiled function, as `ac.compile` makes it."""
 
     def __init__(
         self,
@@ -108,22 +109,22 @@ class Compiled:
         self._growing = 0
 
     def __getattr__(self, name: str) -> Any:
-        """Return an attribute of the function or module."""
-        if name == "_function":  # while it is copied
+        """Return an attribute of the compiled function or module."""
+        if name == "_function":  # it is not set yet while a copy is made
             raise AttributeError(name)
         return getattr(self._function, name)
 
     def _options(self) -> dict[str, Any]:
-        """Return what it was made with, besides the function."""
+        """Return the options that it was made with."""
         names = ("fallback", "check", "limit", "off")
         return {name: getattr(self, f"_{name}") for name in names}
 
     def __reduce__(self) -> Any:
-        """Copy the function and the options; the copy records for itself."""
+        """Copy the function and the options; the copy makes its own recordings."""
         return functools.partial(Compiled, **self._options()), (self._function,)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Compiled:
-        """Copy the function, too: a module that it is may have this among its parts."""
+        """Copy the function as well: a module may hold this object among its parts."""
         new = memo[id(self)] = Compiled.__new__(Compiled)
         Compiled.__init__(new, copy.deepcopy(self._function, memo), **self._options())
         return new
@@ -153,8 +154,8 @@ class Compiled:
             entry = self._entries.get(call.key)
             if entry is None:
                 entry = self._enter(call)
-            # Programs of one signature differ by the values that their guards hold; the
-            # newest is first.
+            # Programs of one signature differ in the values of their guards. The newest
+            # is first.
             for program in entry.programs:
                 if program.holds(call):
                     return self._replay(program, call)
@@ -191,14 +192,13 @@ class Compiled:
     # ---- recording -----------------------------------------------------------------
 
     def _record(self, entry: Entry, call: Signature) -> Any:
-        """Run the function, recorded; make a program if it did as the last time."""
+        """Record the function; make a program if two recordings agree."""
         empty = current().selection.empty
         had_gradients = set(leaves_with_gradients())
         earlier = [thing for trace in entry.recent for thing in trace.things()]
         recording = StepRecorder(call.tensors, lenient=self._fallback)
-        # 1. Run the function with everything that is recorded and watched around it.
-        #    Numbers that have varied are followed, so that comparisons with them are
-        #    seen.
+        # 1. Run the function while it is recorded and watched. Numbers that have varied
+        # are followed, so that comparisons with them are seen.
         with Followed() as following:
             args, kwargs = call.followed(entry.numbers, following)
             following.captured(entry.captured)
@@ -207,13 +207,13 @@ class Compiled:
             with recording, watch:
                 result = self._function(*args, **kwargs)
             del args, kwargs
-        entry.recordings += 1  # an error is none
+        entry.recordings += 1  # a call that raises is not counted
         entry.in_vain += 1
-        if watch.records is not is_grad_enabled():  # the recording took it back
+        if watch.records is not is_grad_enabled():  # leaving the recording reset it
             set_grad_enabled(watch.records)
         result = untracked(result)
         entry.numbers, entry.captured = call.numbers, watch.numbers
-        # 2. Describe what ran: calls over slots, and what each slot is.
+        # 2. Describe what ran: the calls over slots, and the role of each slot.
         about = had_gradients, watch, spans, earlier
         trace = finish(recording, call, result, *about)
         if watch.prints and not self._warned:
@@ -224,9 +224,10 @@ class Compiled:
                 f"function. It is at {watch.prints[0]}"
             )
             warnings.warn(message, CompileWarning, stacklevel=4)
-        # 3. Compare with earlier recordings: why there is no program yet, or numbers
-        #    among the constants that are inputs. With an integer that varied, three
-        #    recordings may agree where two do not: then offsets and sizes move with it.
+        # 3. Compare with earlier recordings. This gives the reason why there is no
+        # program yet, or the constants that are input numbers. Where an integer varied,
+        # three recordings may agree although two do not: then offsets and sizes depend
+        # on it.
         why, links = self._agree(entry, trace)
         motion = None
         if call.integers & spans.keys() and not trace.effects:
@@ -248,7 +249,7 @@ class Compiled:
             trace.changed.clear()
             entry.programs = [program, *entry.programs[: MAX_PROGRAMS - 1]]
             if call.numbers and not links and motion is None:
-                entry.recent = [trace, *entry.recent]  # one of three that differ by one
+                entry.recent = [trace, *entry.recent]  # needed to compare three
             entry.recent, entry.in_vain = entry.recent[:MAX_RECENT], 0
             return result
         trace.memory.let_go()
@@ -259,7 +260,7 @@ class Compiled:
         return result
 
     def _over(self, program: CompiledProgram) -> str:
-        """Return in numbers by how much a program's memory is over the limit."""
+        """Describe how far a program's memory exceeds the limit; "" if it fits."""
         memory, limit = program.memory, self._limit
         if limit is None or memory.peak <= limit:
             return ""
@@ -271,7 +272,7 @@ class Compiled:
         )
 
     def _warn_of_products(self, program: CompiledProgram) -> None:
-        """Say that products are computed twice, which costs more than passes."""
+        """Warn that products are computed twice, which costs more than other passes."""
         again = [i for i in program.instructions if i.recomputed and is_product(i)]
         if not again:
             return
@@ -285,7 +286,7 @@ class Compiled:
         warnings.warn(message, CompileWarning, stacklevel=5)
 
     def _agree(self, entry: Entry, trace: Trace) -> tuple[str, dict[int, Any]]:
-        """Return why the recording makes no program yet, or ""; and links."""
+        """Return the links, and why there is no program yet; "" if there can be one."""
         if trace.effects:
             return _stray(trace) or _effect(trace), {}
         reason = "it was recorded once"
@@ -298,7 +299,7 @@ class Compiled:
         return reason, {}
 
     def _give_up(self, entry: Entry, why: str) -> None:
-        """Run eagerly from now on with one warning, or raise."""
+        """Warn once and run eagerly from now on, or raise."""
         message = f"compile: {self._name} cannot be replayed: {why}"
         if not self._fallback:
             entry.recent, entry.in_vain, entry.recordings = [], 0, 0
@@ -308,7 +309,7 @@ class Compiled:
 
 
 def _grew(before: list[Any], now: list[Any]) -> bool:
-    """Return whether shapes have as many sizes as before, some larger, none smaller."""
+    """Return whether shapes of the same ranks grew: some sizes larger, none smaller."""
     if list(map(len, before)) != list(map(len, now)) or before == now:
         return False
     pairs = zip(before, now, strict=True)
@@ -324,7 +325,7 @@ _ABOUT_NUMBERS = (
 
 
 def _lasting(entry: Entry) -> bool:
-    """Return whether what is wrong was wrong in two recordings in a row."""
+    """Return whether the last two recordings in a row had problems."""
     if any(getattr(guard, "at_once", False) for guard in entry.recent[0].effects):
         return True
     last = entry.recent[:2]
@@ -348,7 +349,7 @@ def _effect(trace: Trace) -> str:
 
 
 def _stray(trace: Trace) -> str:
-    """Return which tensor lives on without being returned; "" if none does."""
+    """Describe a tensor that lives on without being returned; "" if there is none."""
     if not trace.stray:
         return ""
     slot = trace.stray[0]

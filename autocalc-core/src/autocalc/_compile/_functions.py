@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The functions whose code runs, and their cells: frames do not tell them."""
+"""Finds the functions whose code runs, and their cells; frames do not give them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from autocalc._graph._frozen import frozen_objects
 
 
 class Functions:
-    """Functions that are known, by their code.
+    """The known functions, by their code.
 
-    What a recording reaches is made known before it runs.  A function that is not known
-    is one that the recorded function makes itself, or is looked for among all objects.
+    All functions that a recording can reach are registered before it runs.  An unknown
+    function was made by the recorded function, or is searched for among all objects.
     """
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class Functions:
         self._partial: dict[int, list[Any]] = {}
 
     def forget(self) -> None:
-        """Hold no function any longer."""
+        """Release all functions."""
         self._known.clear()
         self._seen.clear()
         self._things.clear()
@@ -36,7 +36,7 @@ class Functions:
         self._partial.clear()
 
     def know(self, value: Any) -> None:
-        """Make known the functions that a value is, wraps or encloses."""
+        """Register the function that a value is, and those it wraps or encloses."""
         todo = [value]
         while todo:
             one = todo.pop()
@@ -55,11 +55,11 @@ class Functions:
             todo += _inside(one)
 
     def partial(self, code: CodeType) -> list[Any]:
-        """Return the partial functions that give arguments to code."""
+        """Return the partial functions that pass arguments to code."""
         return self._partial.get(id(code), [])
 
     def know_methods(self, kind: type) -> None:
-        """Make known the methods of a class."""
+        """Register the methods of a class."""
         for base in kind.__mro__:
             if base is not object and id(base) not in self._seen:
                 self._seen.add(id(base))
@@ -68,10 +68,10 @@ class Functions:
                     self.know(value)
 
     def running(self, frame: FrameType) -> tuple[list[FunctionType], dict[str, Any]]:
-        """Return the functions that may be running in a frame; of none, the cells.
+        """Return the functions that may be running in a frame, and their cells by name.
 
-        Closures that a factory made share their code: those are returned whose
-        variables are what the frame sees.
+        Closures that a factory made share their code.  Only those are returned whose
+        variables have the values that the frame sees.
         """
         code = frame.f_code
         found = self._alike(frame)
@@ -106,7 +106,7 @@ class Functions:
         ]
 
     def _look_for(self, frame: FrameType) -> None:
-        """Look for the functions of a frame by its names, or else among all objects."""
+        """Search for the functions of a frame by its names, then among all objects."""
         code = frame.f_code
         self.know(frame.f_globals.get(code.co_name))
         first = frame.f_locals.get(code.co_varnames[0]) if code.co_argcount else None
@@ -129,7 +129,7 @@ _WRAPPERS = (FunctionType, MethodType, functools.partial, property, staticmethod
 
 
 def _inside(value: Any) -> list[Any]:
-    """Return the function that a wrapper wraps."""
+    """Return the functions that a wrapper wraps."""
     if isinstance(value, property):
         return [value.fget, value.fset, value.fdel]
     names = ("__func__", "func", "__wrapped__")
@@ -140,7 +140,7 @@ def _inside(value: Any) -> list[Any]:
 
 
 def contents(cell: Any) -> Any:
-    """Return the content of a cell, `MISSING` where it is empty."""
+    """Return the content of a cell, or `MISSING` where it is empty."""
     try:
         return cell.cell_contents
     except ValueError:

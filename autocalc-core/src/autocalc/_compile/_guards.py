@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Guards: Python values that a recorded function looked at, and what they were.
+"""Guards: the Python values that a recorded function read, as they were then.
 
 `_watch.py` finds the values.  There are four kinds of guards:
 
@@ -8,18 +8,19 @@
 - `Inside`: the contents of an object without elements and attributes;
 - `Attributes`: all attributes of an AutoCalc object.
 
-Most of them can be compared in a group, many at once (`Together`): they say so by
-`join`.
+A group (`Together`) can compare most guards at once.  A guard enters a group by `join`,
+which returns whether the group compares it.
 
-Of ``def step(x): return x * beta + cfg.rate * len(cfg.steps)`` the guards are::
+The guards of ``def step(x): return x * beta + cfg.rate * len(cfg.steps)`` are::
 
     Guard     beta        0.5      in the globals of `step`
     Guard     cfg.rate    0.1      in the class of `cfg`
-    Guard     cfg.rate    MISSING  in the dict of `cfg`, where a value would come first
+    Guard     cfg.rate    MISSING  in the dict of `cfg`, which has precedence
     Elements  cfg.steps   [1, 2]
 
-Before a replay they are compared; one that differs leads to a new recording.  One that
-the function itself changed is an effect, and an error that names its `what`.
+They are compared before a replay.  If one differs, the function is recorded again.  A
+value that the function itself changed is an effect.  It leads to an error that names
+the guard's `what`.
 """
 
 from __future__ import annotations
@@ -40,22 +41,22 @@ PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
 class Guard:
-    """One value, where it is found, and what it was.
+    """One value, its place, and what it was when it was recorded.
 
     Attributes
     ----------
     what
-        In words, for messages: ``"self.beta"``.
+        The name of the value in messages: ``"self.beta"``.
     place
         Where the value is.
     value
-        What it was before the function ran; `MISSING` where there was none.
+        The value before the function ran; `MISSING` where there was none.
     code
-        The code that names it.
+        The code that names the value.
     source
-        The same for guards of the same place.
+        A key that guards of the same place share.
     of
-        The guard of the container's elements, which holds this value as well.
+        The guard of the container's elements, if it covers this value as well.
     """
 
     __slots__ = ("code", "of", "place", "source", "value", "what")
@@ -74,30 +75,30 @@ class Guard:
 
     @property
     def held(self) -> Held:
-        """The reference that keeps alive the object of the value."""
+        """The reference that keeps the object alive in which the value is."""
         return self.place.held
 
     def get(self) -> Any:
-        """Return the value as it is now."""
+        """Return the current value."""
         return self.place.get()
 
     def holds(self) -> bool:
-        """Return whether the value is what it was."""
+        """Return whether the value is unchanged."""
         now = self.place.get()
         return now is self.value or equal(now, self.value)
 
     def join(self, group: Together) -> bool:
-        """Let a group compare the value; return whether it does."""
+        """Let a group compare the value; return whether the group does so."""
         return self.of is not None or self.place.join(group, self.value)
 
     @property
     def is_number(self) -> bool:
-        """Whether it is a number, which a program may take as an input."""
+        """Whether the value is a number that a program may take as an input."""
         return self.value.__class__ in {int, float} and self.place.is_writable
 
 
 def equal(a: Any, b: Any) -> bool:
-    """Return whether two plain values are as good as one: 0.0 and -0.0 are not."""
+    """Return whether two plain values are interchangeable; 0.0 and -0.0 are not."""
     a = given(a)
     kind = a.__class__
     if kind not in PLAIN or kind is not b.__class__:
@@ -108,9 +109,9 @@ def equal(a: Any, b: Any) -> bool:
 
 
 class Elements:
-    """The elements of a list, a dict, a set, or of one of their subclasses.
+    """The elements of a list, a dict, a set, or an object of one of their subclasses.
 
-    Numbers that are inputs of a program are left out: `linked` are their sources.
+    Numbers that are inputs of a program are not compared: `linked` holds their sources.
     """
 
     __slots__ = ("_copy", "_keys", "code", "held", "linked", "source", "what")
@@ -125,11 +126,11 @@ class Elements:
         self._keys, self._copy = keys, list(map(given, values))
 
     def values(self) -> list[Any]:
-        """Return the elements as they were."""
+        """Return the elements as they were recorded."""
         return self._copy
 
     def holds(self) -> bool:
-        """Return whether there are the same elements, or equal plain ones."""
+        """Return whether the elements are the same objects, or equal plain values."""
         keys, values = _parts(self.held.thing)
         if keys != self._keys or len(values) != len(self._copy):
             return False
@@ -143,7 +144,7 @@ class Elements:
         return (self.source[0], key) in self.linked
 
     def join(self, group: Together) -> bool:
-        """Let a group compare the elements, where all of them matter."""
+        """Let a group compare the elements, unless some of them are linked."""
         thing = self.held.thing
         if self.linked and any(source[0] == id(thing) for source in self.linked):
             return False
@@ -158,7 +159,7 @@ class Elements:
 
 
 class Same:
-    """A value, as the key of a dict, that equals the same one and equal plain ones."""
+    """A key of a dict that equals the same object, and equal plain values."""
 
     __slots__ = ("key",)
 
@@ -174,7 +175,7 @@ class Same:
 
 
 def _parts(thing: Any) -> tuple[Any, list[Any]]:
-    """Return the keys, None of a list, and the values, both in their order."""
+    """Return the keys in order (None for a list), and the values in order."""
     if isinstance(thing, dict):
         kind = OrderedDict if isinstance(thing, OrderedDict) else dict  # their order
         return list(map(Same, kind.keys(thing))), list(kind.values(thing))
@@ -186,9 +187,9 @@ def _parts(thing: Any) -> tuple[Any, list[Any]]:
 
 
 class Inside:
-    """The inside of an object, by a function that takes a picture of it.
+    """A guard of an object's contents, by a function that takes a picture of them.
 
-    `only_effects`: the function must not change it, and others may.
+    `only_effects`: the function itself must not change the contents, but others may.
     """
 
     __slots__ = ("_picture", "_take", "code", "held", "line", "only_effects", "source",
@@ -217,20 +218,20 @@ class Inside:
         return bool(self._picture == other._picture)
 
     def holds(self) -> bool:
-        """Return whether the picture is the same."""
+        """Return whether the picture is unchanged."""
         return bool(self._take(self.held.thing) == self._picture)
 
     def join(self, group: Together) -> bool:
-        """No group compares it."""
+        """Return False: no group compares this guard."""
         del group
         return False
 
 
 class Drawn:
-    """A draw from Python, which no replay would repeat: an effect.
+    """A value that Python drew, which a replay would not draw again: an effect.
 
-    `reads`: it changes nothing, and reads what is outside of the program.  `at_once`:
-    even the recording must not be kept.
+    `reads`: the call changes nothing, but reads something outside of the program.
+    `at_once`: the first recording with it already raises.
     """
 
     is_number = False
@@ -252,15 +253,16 @@ class Drawn:
         self.source = "drawn", what
 
     def holds(self) -> bool:
-        """It never does."""
+        """Return False: it never holds."""
         return False
 
 
 class Attributes:
     """All attributes of one of AutoCalc's own objects, compared at once.
 
-    Dicts are compared by `==`, which takes a tenth of a loop where all values are the
-    same objects; of tensors, the same elements are not enough.
+    `==` compares the dicts.  That takes a tenth of the time of a loop where all values
+    are the same objects.  Tensors must be the same objects: equal elements are not
+    enough.
     """
 
     __slots__ = ("_but", "_copy", "_now", "_tensors", "code", "held", "source", "what")
@@ -279,11 +281,11 @@ class Attributes:
         self._tensors = [(k, v) for k, v in values if isinstance(v, Tensor)]
 
     def values(self) -> list[Any]:
-        """Return the attributes as they were."""
+        """Return the attributes as they were recorded."""
         return list(self._copy.values())
 
     def leave_out(self, keys: Iterable[Any]) -> None:
-        """Compare these keys no longer."""
+        """Stop comparing these keys."""
         self._but = tuple({*self._but, *keys})
 
     def join(self, group: Together) -> bool:
@@ -296,25 +298,25 @@ class Attributes:
         return True
 
     def holds(self) -> bool:
-        """Return whether every attribute is the same tensor, or an equal object."""
+        """Return whether all attributes are equal, and tensors the same objects."""
         now = self._now
-        for name in self._but:  # whose value does not matter
+        for name in self._but:  # the values of these do not matter
             self._copy[name] = now.get(name)
         for name, tensor in self._tensors:
             if now.get(name) is not tensor and name not in self._but:
                 return False
         try:
             return bool(now == self._copy)
-        except Exception:  # whatever a comparison of two objects does
+        except Exception:  # a comparison of two objects may raise anything
             return False
 
 
-#: What a recording is guarded by.
+#: The guards of a recording.
 AnyGuard = Guard | Elements | Inside | Attributes | Drawn
 
 
 def leave_out(guards: Iterable[Any], settings: Iterable[tuple[int, Any]]) -> None:
-    """Guard settings no longer that the host reads at each replay: (dict's id, key)."""
+    """Drop guards of settings, given as (dict's id, key), that each replay reads."""
     keys: dict[int, list[Any]] = {}
     for where, key in settings:
         keys.setdefault(where, []).append(key)
@@ -324,27 +326,27 @@ def leave_out(guards: Iterable[Any], settings: Iterable[tuple[int, Any]]) -> Non
 
 
 def changed(guards: Iterable[AnyGuard]) -> Iterator[AnyGuard]:
-    """Yield what no longer holds."""
+    """Yield the guards that no longer hold."""
     return (guard for guard in guards if not guard.holds())
 
 
 def thing_of(guard: Any) -> Any:
-    """Return the object that a guard is about; None where it is about no single one."""
+    """Return the object that a guard is about; None if there is no single one."""
     held = getattr(guard, "held", None)
     return None if held is None else held.thing
 
 
 def is_effect(guard: Any, before: Iterable[Any]) -> bool:
-    """Return whether what no longer holds was there before the function ran.
+    """Return whether the object of a failed guard existed before the function ran.
 
-    `before` are objects that an earlier recording found, and that live.
+    `before` holds the living objects that an earlier recording found.
     """
     held = getattr(guard, "held", None)
     return held is None or held.is_old or any(held.thing is one for one in before)
 
 
 def assigned_at(guard: AnyGuard) -> str:
-    """Return where the code that names a value assigns it, as well as it is known."""
+    """Return a text that says where code assigns a value, as far as it is known."""
     line = getattr(guard, "line", None)
     if line is not None:
         return f" It is at {line}"

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Numbers that the host computes at each replay, in a recording.
+"""Numbers in a recording that the host computes at each replay.
 
-A step of an optimizer computes numbers of its settings and of a count, such as
-``lr / (1 - beta1**t)``.  In a recording they are floats that operators take as any
-other, but what they become is an array that the host fills again in each replay, at
-their place among the kernels.
+A step of an optimizer computes numbers from its settings and a count, such as ``lr / (1
+- beta1**t)``.  In a recording they are floats that operators take like any other.  Each
+becomes an array that the host fills in each replay, at its place among the kernels.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from autocalc._compile._tracked import Formula, Span
 from autocalc._compile._tracked_float import TrackedFloat
 from autocalc.errors import CompileError
 
-#: Runs Python that fills arrays, now and at this place of each replay.
+#: Runs Python code that fills arrays, now and at the same place of each replay.
 OnHost = Callable[[Callable[[], None], Sequence[Any]], None]
 
 
 class HostSpan(Span):
-    """The span of a number that the host computes: it may be any."""
+    """The span of a number that the host computes; it may have any value."""
 
     __slots__ = ("_cells", "_now", "_on_host", "_place")
 
@@ -35,7 +34,7 @@ class HostSpan(Span):
         self._cells: dict[Any, Any] = {}
 
     def keep(self, low: float, high: float) -> None:
-        """Refuse what is decided by the number."""
+        """Refuse a decision that depends on the number."""
         if not self.closed:
             raise CompileError(
                 "compile: Python code makes a decision with a number that differs "
@@ -46,13 +45,13 @@ class HostSpan(Span):
         del low, high
 
     def decide(self, question: Formula, answer: Any) -> Any:
-        """Refuse what is decided by what is computed of the number."""
+        """Refuse a decision that depends on something computed from the number."""
         del question
         self.pin()
         return answer
 
     def cell(self, formula: Formula, dtype: Any, make: Any) -> Any:
-        """Return an array of the number that is computed of this one."""
+        """Return an array of the number that `formula` computes from this one."""
         del make
         key = formula, dtype
         if key not in self._cells:
@@ -66,6 +65,6 @@ class HostSpan(Span):
 
 
 def numbers_in(now: list[Any], on_host: OnHost) -> tuple[TrackedFloat, ...]:
-    """Return the numbers of a list, whose elements the host sets at each replay."""
+    """Return the numbers of a list whose elements the host sets at each replay."""
     spans = [HostSpan(now, i, on_host) for i in range(len(now))]
     return tuple([TrackedFloat(span, span.value) for span in spans])

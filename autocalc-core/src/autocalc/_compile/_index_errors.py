@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Errors of indices in replays, in the words of the reference, which has the range."""
+"""Errors of indices in replays, with the reference kernel's message and range."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from autocalc.errors import KernelIndexError
 def explained(
     error: KernelIndexError, calls: Iterable[ExecutorCall]
 ) -> KernelIndexError:
-    """Return the reference's error for the call of a kernel that raised `error`.
+    """Return the reference kernel's error for the kernel call that raised `error`.
 
-    `calls` are all calls of this kernel in a program.  The reference runs on what the
-    replay left, into new memory, until it finds the same.
+    `calls` are all calls of this kernel in a program.  The reference kernel repeats
+    them on the current operands, with outputs in new memory, until one of them fails in
+    the same way.
     """
     for call in calls:
         found = _error_of(error.found[0], call.arguments)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What objects hold that is no element and no attribute; `found` collects guards."""
+"""Guards contents that are neither elements nor attributes; `found` collects them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ESCAPES.escapes = True
 
 
 def without_elements(found: Any, what: str, value: Any, code: CodeType) -> None:
-    """Guard what an object has inside that is kept in no attribute."""
+    """Guard the contents of an object that no attribute holds."""
     take = picture_for(value)
     if isinstance(value, CACHED):
         _not_run(found, value.__wrapped__)
@@ -42,7 +42,7 @@ def without_elements(found: Any, what: str, value: Any, code: CodeType) -> None:
 
 
 def _not_run(found: Any, function: Any) -> None:
-    """Guard what a function reads that may not run, as its result is kept."""
+    """Guard what a function reads that may not run, because its result is cached."""
     if not isinstance(function, FunctionType):
         return
     code = function.__code__
@@ -56,7 +56,7 @@ def _not_run(found: Any, function: Any) -> None:
 
 
 def surroundings(found: Any, value: Any, code: CodeType) -> None:
-    """Guard the settings of a library which a value obeys."""
+    """Guard the settings of a library that a value depends on."""
     settings = settings_of(value)
     if settings is not None and found.first(settings[1], "settings"):
         library, take = settings
@@ -65,6 +65,6 @@ def surroundings(found: Any, value: Any, code: CodeType) -> None:
 
 
 def refuse_kept_in_c(found: Any, value: Any, code: CodeType) -> None:
-    """Refuse an object that was there before, and that keeps in C what it holds."""
+    """Refuse an object from before the recording that keeps its contents in C."""
     if found.is_old and (kept := kept_in_c(value)):
         found.guards.append(Drawn(kept, None, None, code, reads=True))

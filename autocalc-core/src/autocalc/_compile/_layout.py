@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Slots as they are bound to memory: an arena with gradients in it is one slot.
+"""The slots as they are bound to memory; an arena that holds gradients is one slot.
 
-New memory for a gradient is then new memory for the temporaries, too.
+When such an arena gets new memory for a gradient, its temporaries move along.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from autocalc._program._views import View
 
 
 class ArenaLayout(NamedTuple):
-    """A program whose slots are pieces of memory of their own, or parts of an arena.
+    """A program whose slots are separate pieces of memory, or parts of an arena.
 
     Attributes
     ----------
     program
-        What runs.
+        The program that runs.
     offsets
-        Of slots in an arena that holds no result, by slot.
+        The offsets of slots in an arena that holds no result, by slot.
     gradients
-        Leaves with the views of their gradients.
+        The leaves, with the views of their gradients.
     """
 
     program: Program
@@ -37,7 +37,7 @@ class ArenaLayout(NamedTuple):
 def layout(
     program: Program, plan: Plan, gradients: Sequence[tuple[Leaf, View]]
 ) -> ArenaLayout:
-    """Return the place of each slot: with gradients in it, the arena is a result."""
+    """Return the place of each slot; an arena that holds gradients is a result."""
     if not program.shared:
         return ArenaLayout(program, plan.offsets, gradients)
     arena = max(program.sizes) + 1

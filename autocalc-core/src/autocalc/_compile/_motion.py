@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """One program for a range of values of an integer argument.
 
-A step that is given its position t reads ``keys[:, : t + 1]`` and writes
-``keys[:, t]``: offsets, sizes and strides of its operands are t times something, plus
-something.  Two recordings say what these are, and a third must say the same.
+A step that takes its position t as an argument reads ``keys[:, : t + 1]`` and writes
+``keys[:, t]``.  The offsets, sizes and strides of its operands are affine functions of
+t.  Two recordings determine these functions, and a third must agree with them.
 
-The program then holds for those values of t for which Python decides as it did
-(`_tracked.py`).  No operand may leave its memory, and no moving size may become 0 or 1,
-for which strides mean other things.
+The program then holds for the values of t for which Python makes the same decisions
+(`_tracked.py`).  No operand may leave its memory.  No moving size may become 0 or 1,
+because strides have another meaning there.
 
 With ``keys`` of shape (4, 64, 8) in float32 and recordings for t = 5, 6 and 7::
 
@@ -15,9 +15,9 @@ With ``keys`` of shape (4, 64, 8) in float32 and recordings for t = 5, 6 and 7::
     keys[:, : t + 1].sum(1)    shape of the operand      (4, t + 1, 8)
     the program holds for      low = 1 (t + 1 >= 2), high = 63 (the memory ends)
 
-The steps: pair the last recording with two earlier ones (`motion_of`). Fit each integer
-by a line through two values of t, and require the same line from the other pair
-(`_motion`, `_picture`). Then search the bounds of t (`_bound`).
+There are three steps.  `motion_of` pairs the last recording with two earlier ones.
+`_motion` and `_picture` fit each integer by a line through two values of t, and require
+the same line from the other pair.  `_bound` then searches the bounds of t.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ from autocalc._dispatch.device.addresses import span
 from autocalc._program._form import Instruction, views_of
 from autocalc._program._views import View
 
-#: Elements of a constant array of integers that may change with the number.
+#: The most elements of a constant integer array that may change with the number.
 MAX_VALUES = 64
 
-#: Where nothing bounds the number it may be twice the last one, and so much more.
+#: Where nothing bounds the number, the limit is twice the largest value plus this.
 FURTHER = 64
 
-#: A bound for the search of others.
+#: The value where the search for an upper bound starts.
 _FAR = 1 << 40
 
 
 class Range(NamedTuple):
-    """Bytes of a slot, from `start` to `stop`."""
+    """The bytes of a slot from `start` to `stop`."""
 
     start: int
     stop: int
@@ -59,18 +59,18 @@ class Motion:
     Attributes
     ----------
     source
-        Of the number.
+        The source of the number.
     low, high
-        The values for which it holds.
+        The range of values for which the program holds.
     calls
-        By the places of instructions that move: outputs, inputs and attributes, with
-        `Affine` in the place of integers that do.
+        The outputs, inputs and attributes of the calls that move, by the place of the
+        instruction.  `Affine` stands for the integers that depend on the number.
     sizes
-        Bytes of the temporaries that grow.
+        The sizes in bytes of the temporaries that grow.
     values
-        The elements of constants that change.
+        The elements of the constants that change.
     ranges
-        The bytes of slots that hold all operands that move.
+        The bytes of each slot that contain all operands that move.
     """
 
     source: Any
@@ -85,10 +85,10 @@ class Motion:
 def motion_of(
     traces: Sequence[Trace], tensors: Sequence[Any]
 ) -> tuple[Motion | None, Links]:
-    """Return the parts of the first recording that move, or None; and links.
+    """Return the parts of the first recording that move, or None; and the links.
 
-    The others are earlier ones, of which two must agree with it; `tensors` are the
-    first one's arguments.
+    The other traces are earlier recordings.  Two of them must agree with the first.
+    `tensors` are the arguments of the first recording.
     """
     last, *others = traces
     for source in last.spans:
@@ -125,19 +125,19 @@ def _motion(
 
 
 class _Slot(NamedTuple):
-    """How a slot differs: not, in its "size", its "values", or the "number" it is."""
+    """How a slot differs: in its "size", its "values", its "number", or not at all."""
 
     kind: str = ""
     fit: Any = None
 
 
 def _picture(source: Any, other: Trace, mine: Numbers) -> tuple[Any, list[_Slot]]:
-    """Return calls and slots of two recordings as functions of a number."""
+    """Return the calls and slots of two recordings as functions of a number."""
     last, theirs = mine.trace, Numbers(other)
     if other.sizes != last.sizes or len(other.instructions) != len(last.instructions):
         raise DifferError
-    # Both traces as trees of tuples: names, views and attributes. `fitted` raises as
-    # soon as a part differs that is no integer.
+    # Both traces become trees of tuples: names, views and attributes. `fitted` raises
+    # as soon as a part differs that is not an integer.
     s, t = other.numbers[source], last.numbers[source]
     calls = fitted(theirs.calls(), mine.calls(), s, t)
     if theirs.result() != mine.result():
@@ -154,9 +154,9 @@ def _slot(
     before, now = theirs.role(slot), mine.role(own)
     if before == now and not is_followed(mine.trace, own):
         return _Slot()
-    # Three ways in which a slot may differ: a temporary grows, a number that the
-    # program reads from memory is a formula of t, or a small constant array counts on
-    # with t.
+    # A slot may differ in three ways: a temporary grows, a number that the program
+    # reads from memory is a formula of t, or the elements of a small constant array
+    # depend on t.
     if before[0] == now[0] == "a temporary":
         return _Slot("size", fitted(before[1], now[1], *values))
     number = link(theirs.trace, slot, mine.trace, own)
@@ -182,7 +182,7 @@ def _integers(trace: Trace, slot: int) -> tuple[int, ...] | None:
 def _moving_calls(
     trace: Trace, calls: Any, order: list[int]
 ) -> dict[int, tuple[Any, Any, Any]]:
-    """Return the calls that move, with the recording's own slots."""
+    """Return the calls that move, with the slots of the recording itself."""
     found = {}
     for i, (_, _, outputs, inputs, attributes) in enumerate(calls):
         if moves((outputs, inputs, attributes)):
@@ -193,7 +193,7 @@ def _moving_calls(
 
 
 def _can_move(i: Instruction) -> bool:
-    """Return whether the kernel of a call can be chosen again for other shapes."""
+    """Return whether a call's kernel can be chosen again for other shapes."""
     if i.spec is None:
         return False
     return i.spec.key != "shapes" or not (i.spec.writes or i.accumulated)
@@ -211,20 +211,19 @@ def _numbered(tree: Any, order: list[int]) -> Any:
 
 
 def _bound(motion: Motion, traces: Sequence[Trace], tensors: Sequence[Any]) -> None:
-    """Find the values for which it holds, and the ranges of operands."""
+    """Find the range of values for which the program holds, and operands' ranges."""
     source, last = motion.source, traces[0]
     spans = [trace.spans[source] for trace in traces if source in trace.spans]
     seen = [trace.numbers[source] for trace in traces]
     first, most = min(seen), max(seen)
     if not all(map(last.spans[source].answers_alike, seen)):
         raise DifferError
-    # 1. What Python decided: each recording's span of t within which all its
-    #    comparisons have the same outcome. A first recording, before t was known to
-    #    vary, has none.
+    # 1. Python's decisions: in each recording's span of t, all of its comparisons have
+    # the same outcome. A first recording, made before t was known to vary, has no span.
     low = max(min(first, 0), *(known.low for known in spans))
     high = min(_FAR, *(known.high for known in spans))
-    # 2. What the memory allows: each operand must stay inside the bytes that are known
-    #    to exist in every call.
+    # 2. The memory: each operand must stay inside the bytes that are known to exist in
+    # every call.
     views = [v for i in motion.calls for v in last.instructions[i].views()]
     for slot in {view.slot for view in views}:
         mine = [view for view in views if view.slot == slot]
@@ -238,7 +237,7 @@ def _bound(motion: Motion, traces: Sequence[Trace], tensors: Sequence[Any]) -> N
     if not all(map(fits, seen)):
         raise DifferError
     # 3. Search outwards from the values seen. Offsets and sizes are linear in t, so the
-    #    values that fit are one interval, and halving finds its ends.
+    # values that fit form one interval, and bisection finds its ends.
     motion.low = _furthest(fits, first, math.floor(low))
     motion.high = _furthest(fits, most, _FAR)
     if motion.high == _FAR:
@@ -248,7 +247,7 @@ def _bound(motion: Motion, traces: Sequence[Trace], tensors: Sequence[Any]) -> N
 def _range(
     trace: Trace, slot: int, views: Sequence[View], tensors: Sequence[Any]
 ) -> Range:
-    """Return the bytes of a slot that are known to be there in each call."""
+    """Return the bytes of a slot that are known to exist in each call."""
     binding = trace.bindings.get(slot)
     whole = Range(0, trace.memory.slots[slot].nbytes)
     if isinstance(binding, Argument):
@@ -264,7 +263,7 @@ def _range(
 
 
 def _is_inside(view: View, motion: Motion, value: int) -> bool:
-    """Return whether an operand is inside its memory, with sizes of 2 and more."""
+    """Return whether an operand is in its memory, with moving sizes of 2 or more."""
     now = at(view, value)
     if any(n.at(value) < 2 for n in affines(view.shape)):
         return False
@@ -275,7 +274,7 @@ def _is_inside(view: View, motion: Motion, value: int) -> bool:
 
 
 def _furthest(fits: Callable[[int], bool], begin: int, end: int) -> int:
-    """Return the value next to `end` up to which all from `begin` on fit."""
+    """Return the value closest to `end` such that all values from `begin` to it fit."""
     if fits(end):
         return end
     good, bad = begin, end
@@ -286,6 +285,6 @@ def _furthest(fits: Callable[[int], bool], begin: int, end: int) -> int:
 
 
 def most_bytes(motion: Motion, slot: int, size: int) -> int:
-    """Return the most bytes that a slot of `size` needs."""
+    """Return the largest number of bytes that a slot of `size` needs."""
     grows = motion.sizes.get(slot)
     return size if grows is None else max(map(grows.at, (motion.low, motion.high)))

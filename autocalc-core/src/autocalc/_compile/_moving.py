@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Calls whose operands move with a number: their arrays are made again as it changes.
+"""Calls whose operands move with a number; a new number needs new arrays.
 
-To passes and executors such a call is a piece of the host's work on whole stretches of
-memory: nothing is known of which bytes it reads and writes.
+Passes and executors treat such a call as work of the host on whole ranges of memory.
+They do not know which bytes in them it reads and writes.
 
 For ``keys[:, t] = new`` of `_motion.py` the layout of the output is, in bytes::
 
     MovingView(place=0, dtype=float32, offset=(32, 0), shape=((0, 4), (0, 8)),
                strides=((0, 2048), (0, 4)))
 
-that is, offset 32 t + 0, shape (4, 8).  A replay with t = 20 makes one new array, at
-byte 640 of the slot; operands that do not move keep their array.
+This means offset 32 t + 0 and shape (4, 8).  A replay with t = 20 makes one new array,
+at byte 640 of the slot.  Operands that do not move keep their arrays.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _BYTE = np.dtype(np.uint8)
 
 
 class Number:
-    """The number that calls move with, set before each replay."""
+    """The number that calls depend on; it is set before each replay."""
 
     __slots__ = ("value",)
 
@@ -41,14 +41,14 @@ class Number:
         self.value = value
 
 
-#: The integer ``slope * t + start``: both of them.
+#: The slope and the start of the integer ``slope * t + start``.
 Term = tuple[int, int]
 
 
 class MovingView(NamedTuple):
-    """The layout of an array in a given piece of memory, whose index is first.
+    """The layout of an array in a piece of memory, which `place` selects.
 
-    The offset, all sizes and all strides are terms, in bytes where bytes are counted.
+    The offset, all sizes and all strides are terms.  Offset and strides are in bytes.
     """
 
     place: int
@@ -59,7 +59,7 @@ class MovingView(NamedTuple):
 
 
 def _layout(view: View, place: int, begin: int) -> MovingView:
-    """Return the layout of a view, counted from the byte `begin` of its slot."""
+    """Return the layout of a view; its offset counts from byte `begin` of the slot."""
     ((slope, start),) = _terms((view.offset,))
     shape, strides = _terms(view.shape), _terms(view.strides)
     return MovingView(place, view.dtype, (slope, start - begin), shape, strides)
@@ -73,7 +73,7 @@ def _terms(numbers: tuple[Any, ...]) -> tuple[Term, ...]:
 
 
 class _Operand:
-    """One array, made again where it moves or its memory is another."""
+    """One array, which is made again if it moves or its memory changes."""
 
     __slots__ = ("_array", "_layout", "_memory", "_moves")
 
@@ -85,7 +85,7 @@ class _Operand:
         self._array: Any = None
 
     def array(self, memory: tuple[Array, ...], t: int) -> Array:
-        """Return it for a value of the number."""
+        """Return the array for the value `t` of the number."""
         place, dtype, (slope, start), shape, strides = self._layout
         root = memory[place]
         if root is not self._memory or self._moves:
@@ -103,7 +103,7 @@ class Operands:
     Parameters
     ----------
     layouts
-        Of each operand its array's, a list of them, or None where it is absent.
+        The layout of each operand: one, a list of them, or None where it is absent.
     """
 
     def __init__(self, layouts: list[MovingView | list[MovingView] | None]) -> None:
@@ -113,7 +113,7 @@ class Operands:
         ]
 
     def arrays(self, memory: tuple[Array, ...], t: int) -> list[Any]:
-        """Return the operands for a value of the number, in these pieces of memory."""
+        """Return the operands for the value `t` of the number, in pieces of memory."""
         return [
             x.array(memory, t) if x.__class__ is _Operand else _list(x, memory, t)
             for x in self._operands
@@ -121,29 +121,29 @@ class Operands:
 
 
 def _list(x: Any, memory: tuple[Array, ...], t: int) -> Any:
-    """Return the arrays of an operand that is a list, None for one that is absent."""
+    """Return the arrays of an operand that is a list; None if it is absent."""
     return None if x is None else [one.array(memory, t) for one in x]
 
 
-#: `Operands`, or what the native engine has for it.
+#: `Operands`, or the native engine's class in its place.
 moving_operands: Callable[..., Operands] = accelerated("moving", Operands)
 
 
 class Moving:
-    """Runs one kernel on operands whose places follow from the number.
+    """Runs one kernel on operands whose places depend on a number.
 
-    Called with the bytes of each slot that it uses, in the order of `slots`.
+    It is called with the bytes of each slot that it uses, in the order of `slots`.
 
     Parameters
     ----------
     call
-        As it was recorded.
+        The recorded call.
     moving
-        Its outputs, inputs and attributes, with what moves.
+        Its outputs, inputs and attributes, with `Affine` where an integer moves.
     number
-        What they move with.
+        The number that they depend on.
     ranges
-        The bytes of each slot that it is given.
+        The range of bytes of each slot that the call is given.
     """
 
     def __init__(
@@ -181,19 +181,21 @@ class Moving:
 
     def __call__(self, *memory: Array) -> None:
         value = self._number.value
-        # New arrays only for a new number or new memory, which a renewed result has.
+        # New arrays are made only for a new number or for new memory, as renewed
+        # results have.
         if value != self._value or not all(map(is_, memory, self._memory)):
             self._bind(memory, value)
         self._run(*self._arguments)
 
     def _bind(self, memory: tuple[Array, ...], value: int) -> None:
-        """Make the arrays for a value of the number, and choose the kernel."""
+        """Make the arrays for a value of the number, and choose the kernel again."""
         arrays = self._arrays(memory, value)
         attributes = self._attributes
         if self._attributes_move:
             attributes = at(attributes, value)
-        # The kernel was chosen for the recorded shapes. Where its spec says that shapes
-        # matter, as those of products do, it is chosen again for the shapes of now.
+        # The kernel was chosen for the recorded shapes. Where its spec says that the
+        # choice depends on shapes, as for products, it is chosen again for the current
+        # shapes.
         if self._decide is not None:
             n = self._n_outputs
             into = arrays[0] if n == 1 else tuple(arrays[:n])

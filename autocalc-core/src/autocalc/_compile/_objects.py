@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The contents of objects, by their types: elements, attributes, snapshots."""
+"""The contents of objects by their types: elements, attributes, snapshots."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ CONTAINERS = (dict, list, set, deque)
 #: Generators of random numbers.
 DRAWS = (random.Random, np.random.Generator, np.random.RandomState)
 
-#: Functions that keep their results.
+#: Functions that cache their results.
 CACHED: Any = type(functools.lru_cache(lambda: None))
 
 _EMPTY: dict[Any, Any] = {}
 _VIEWS = (type(_EMPTY.keys()), type(_EMPTY.values()), type(_EMPTY.items()))
 
-#: Of classes whose attributes can be set.
+#: The flag of classes whose attributes can be set.
 HEAP = 1 << 9
 
 
 def dict_of(value: Any) -> Any:
-    """Return the attributes that an object keeps in a dict; None where it has none."""
+    """Return an object's dict of attributes; None where it has none."""
     try:
-        if isinstance(value, threading.local):  # each thread has one
+        if isinstance(value, threading.local):  # each thread has its own dict
             return value.__dict__
         return object.__getattribute__(value, "__dict__")
     except AttributeError:
@@ -62,13 +62,13 @@ def dict_of(value: Any) -> Any:
 
 
 def is_open(value: Any) -> bool:
-    """Return whether an object's elements are read without a function of its own."""
+    """Return whether code can read an object's elements without calling its methods."""
     kinds = *CONTAINERS, tuple, Mapping, Sequence, AbstractSet, np.random.BitGenerator
     return isinstance(value, kinds)
 
 
 def may_be_read(value: Any) -> bool:
-    """Return whether Python's library may read something of what it is given."""
+    """Return whether Python's library may read something from an argument."""
     kind = type(value)
     if is_users(kind) or issubclass(kind, (*CONTAINERS, tuple)):
         return True
@@ -76,7 +76,7 @@ def may_be_read(value: Any) -> bool:
 
 
 def holds_values(value: Any) -> bool:
-    """Return whether a call of an object, or of its method, uses what it holds."""
+    """Return whether calling an object or its methods uses the values that it holds."""
     kind = type(value)
     if isinstance(value, FunctionType):
         return hasattr(value, "registry")  # functools.singledispatch
@@ -86,7 +86,7 @@ def holds_values(value: Any) -> bool:
 
 
 def kept_in_class(kind: type, name: str) -> tuple[type | None, Any]:
-    """Return the class that has an attribute, and the attribute as it is kept there."""
+    """Return the class that has an attribute, and the attribute as it stores it."""
     for base in kind.__mro__:
         found = vars(base).get(name, MISSING)
         if found is not MISSING:
@@ -100,7 +100,7 @@ def slots_of(kind: type) -> list[str]:
 
 
 def values_in(thing: type | ModuleType) -> set[str]:
-    """Return the names of what a user's class or module keeps, except modules."""
+    """Return the names in a user's class or module, except those of modules."""
     return {
         name
         for kept in _kept_in(thing)
@@ -118,7 +118,7 @@ def _kept_in(thing: type | ModuleType) -> list[Any]:
 
 
 def picture_of_elements(value: Any) -> Any:
-    """Return the elements of a container, and of tuples in it, to be compared."""
+    """Return the elements of a container, and of tuples in it, for comparisons."""
     parts = (value, value.values()) if isinstance(value, dict) else (value,)
     return [[_element(one) for one in part] for part in parts]
 
@@ -128,24 +128,24 @@ def _element(value: Any) -> Any:
 
 
 def picture_of_names(thing: type | ModuleType) -> Any:
-    """Return the names that a user's class or module has, to be compared."""
+    """Return the names that a user's class or module has, for comparisons."""
     return [set(kept) for kept in _kept_in(thing)]
 
 
 def is_iterator(value: Any) -> bool:
-    """Return whether elements are taken from an object, which no replay would do."""
+    """Return whether code takes elements from an object; a replay would not."""
     kind = type(value)
     takes = hasattr(kind, "__next__") and hasattr(kind, "__iter__")
     return takes and not (isinstance(value, io.IOBase) or "__next__" in _users(kind))
 
 
 def _users(kind: type) -> set[str]:
-    """Return the attributes that a class has of the user's own classes."""
+    """Return the attributes that a class has from the user's own classes."""
     return {name for base in kind.__mro__ if is_users(base) for name in vars(base)}
 
 
 def elements_of(value: Any) -> list[Any]:
-    """Return the elements that a container has, whatever its class makes of them."""
+    """Return the elements of a container, even if its class overrides `__iter__`."""
     kinds: tuple[Any, ...] = (list, tuple, set, frozenset, deque)
     kind = next(kind for kind in kinds if isinstance(value, kind))
     return list(kind.__iter__(value))
@@ -165,7 +165,7 @@ def held_by(value: Any) -> list[Any]:
 
 
 def parts_of(value: Any) -> list[Any]:
-    """Return the parts of a method, a partial function, a view or an iterator."""
+    """Return the objects that a method, partial function, view or iterator holds."""
     if isinstance(value, (MethodType, BuiltinMethodType, MethodWrapperType)):
         return [value.__self__]
     if isinstance(value, FunctionType):
@@ -191,17 +191,17 @@ def parts_of(value: Any) -> list[Any]:
 
 
 def _kept_results(value: Any) -> list[Any]:
-    """Return the results that a function keeps, or the dict in which they are."""
+    """Return the results that a function caches, or the dict in which they are."""
     own = vars(value)
     return [x for x in gc.get_referents(value) if x is not own]
 
 
-#: Functions of which an argument names an attribute.
+#: Functions that take the name of an attribute as an argument.
 _BY_NAME = (getattr, hasattr, setattr, delattr)
 
 
 def names_in(value: Any) -> list[str]:
-    """Return the names of the attributes that a function takes which C provides."""
+    """Return the names of the attributes that a function of C reads."""
     if isinstance(value, functools.partial) and value.func in _BY_NAME:
         return [name for name in value.args if isinstance(name, str)]
     if isinstance(value, MethodWrapperType):
@@ -209,7 +209,7 @@ def names_in(value: Any) -> list[str]:
         if value.__name__ == "__getattribute__":
             return list(dict_of(of) or ())
         if hasattr(type(of), "__get__"):
-            return [of.__name__]  # of a slot: ``Kind.rate.__get__``
+            return [of.__name__]  # the name of a slot: ``Kind.rate.__get__``
     if isinstance(value, (attrgetter, methodcaller)):
         return [name for name in re.findall(r"\w+", repr(value)) if name.isidentifier()]
     return []
@@ -222,7 +222,7 @@ def _picture_of_array(value: Any) -> Any:
 
 
 def picture_of_layout(value: Any) -> Any:
-    """Return what is known of an array besides its elements."""
+    """Return the properties of an array that do not depend on its elements."""
     return value.shape, value.dtype, value.strides, value.flags.num
 
 
@@ -239,7 +239,7 @@ def _text_of(value: Any) -> Any:
 
 
 def picture_of_decimals(value: Any) -> Any:
-    """Return the settings of a context of decimal numbers."""
+    """Return the settings of a context for decimal numbers."""
     return [getattr(value, name) for name in _OF_DECIMALS], dict(value.traps)
 
 
@@ -255,7 +255,7 @@ def _picture_of_context(value: Any) -> Any:
 
 
 def picture_for(value: Any) -> Callable[[Any], Any] | None:
-    """Return the function that takes a snapshot of what an object has inside."""
+    """Return the function that takes a snapshot of an object's contents."""
     for kind, take in _PICTURES:
         if isinstance(value, kind):
             return take
@@ -263,7 +263,7 @@ def picture_for(value: Any) -> Callable[[Any], Any] | None:
         memoryview(value)
     except (TypeError, ValueError, BufferError):
         return None
-    return _bytes_of  # as of bytearrays, of NumPy's records, of what `ctypes` makes
+    return _bytes_of  # for bytearrays, NumPy's records, and what `ctypes` makes
 
 
 def _picture_of_variable(value: Any) -> Any:
@@ -271,7 +271,7 @@ def _picture_of_variable(value: Any) -> Any:
 
 
 def _picture_of_reference(value: Any) -> Any:
-    return id(weakref.ref.__call__(value))  # of a `WeakMethod`, too
+    return id(weakref.ref.__call__(value))  # works for a `WeakMethod`, too
 
 
 def _picture_of_cache(value: Any) -> Any:
@@ -280,7 +280,7 @@ def _picture_of_cache(value: Any) -> Any:
 
 
 def picture_of_generator(value: Any) -> Any:
-    """Return the state of a generator of random numbers, to be compared."""
+    """Return the state of a generator of random numbers, for comparisons."""
     if isinstance(value, random.Random):
         return value.getstate()
     if isinstance(value, np.random.RandomState):
@@ -289,7 +289,7 @@ def picture_of_generator(value: Any) -> Any:
 
 
 def numpy_state(value: Any = np.random) -> Any:
-    """Return the state of a generator of NumPy's older kind, to be compared."""
+    """Return the state of one of NumPy's older generators, for comparisons."""
     state = value.get_state()
     return state[1].tobytes(), state[2:]
 

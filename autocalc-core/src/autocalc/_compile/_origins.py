@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Where in a model a recorded call comes from: its operator and its module.
+"""The origin of a recorded call in a model: its operator and its module.
 
-A replay runs neither, so the recording notes both for later readers, such as
-`ac.profiler`.
+A replay runs neither of them.  The recording therefore notes both for later readers,
+such as `ac.profiler`.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from autocalc._graph._node import next_serial
 
 
 class Origin(UserLine):
-    """A user's line, with the operator and the module that run there.
+    """A line of the user's, with the operator and the module that run there.
 
     Attributes
     ----------
     site
         The operator, and whether it runs forward, backward or in an optimizer.
     module
-        The name of the module in the outermost one, ``Net.block.0``; "" outside.
+        The module's name in the outermost module, ``Net.block.0``; "" outside of
+        modules.
     """
 
     site: Site = FORWARD
@@ -29,10 +30,10 @@ class Origin(UserLine):
 
 
 class Origins:
-    """Finds where the calls of one recording come from.
+    """Finds the origins of the calls of one recording.
 
-    A call of a backward rule comes from the module that recorded its node: from that of
-    the last call before the node.
+    A call in a backward rule belongs to the module that recorded its node.  This is the
+    module of the last call before the node was made.
     """
 
     def __init__(self) -> None:
@@ -41,7 +42,7 @@ class Origins:
         self._paths = Paths()
 
     def here(self) -> UserLine | None:
-        """Return the user's line that leads to the caller, as an `Origin`."""
+        """Return the user's line that led to the caller, as an `Origin`."""
         found = caller()
         if found.line is None:
             return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Calls of functions in C that read what no guard sees: clocks, files, the process."""
+"""Calls of C functions that read what no guard sees: clocks, files, the process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SYSTEM = "what the system knows about processes"
 _PROCESS = "the state of the interpreter"
 _CHANCE = "the random numbers that the system draws"
 
-#: By the module of a function: what it reads, and the names of those that do.
+#: By the module of functions: what they read, and the names of those that read it.
 _READS: dict[str, tuple[str, frozenset[str]]] = {
     "time": (_CLOCK, frozenset(
         {"time", "time_ns", "monotonic", "monotonic_ns", "perf_counter",
@@ -48,19 +48,19 @@ _READS["nt"] = _READS["posix"]
 
 _NOW = frozenset({"datetime.now", "datetime.utcnow", "datetime.today", "date.today"})
 
-#: Methods of files and their like, all in C.
+#: Methods of files and similar objects, all in C.
 _FROM_FILES = frozenset(
     {"read", "read1", "readline", "readlines", "readinto", "readinto1", "readall",
      "getvalue", "getbuffer", "tell"}
 )  # fmt: skip
 
-#: Code with one of these names may open a file to write it.
+#: Code that contains one of these names may open a file to write to it.
 _WRITES = ("write", "print", "save", "dump", "append", "touch", "mkdir", "copy")
 
-#: By the module of a class, or its name: what its objects hold, which only their
-#: methods tell.
+#: By the name of a class or its module: the contents of objects that only their methods
+#: reveal.
 _KEPT_IN_C = {"sqlite3": "what a database holds", "_queue": "what a queue holds"}
-#: The same of objects that a step may as well make for itself.
+#: The same for objects that a step may also make for itself.
 _KEPT_IN_OLD = {
     "_asyncio": "the state of a task",
     "_ctypes.CFuncPtr": "what a function in C returns",
@@ -74,7 +74,7 @@ _KEPT_IN_OLD = {
     "the state of a function that compresses or digests",
 )  # fmt: skip
 
-#: Python functions of the library that read the state of the process, by their module.
+#: Functions of Python's library that read the state of the process, by module and name.
 _OF_LIBRARY = {
     ("linecache", "getline"): "what a file holds",
     ("linecache", "getlines"): "what a file holds",
@@ -84,14 +84,14 @@ _OF_LIBRARY = {
     ("ctypes", "wstring_at"): "memory by its address",
 }
 
-#: Of Python's library: what looks for source code, and logs; results do not depend on
-#: it.
+#: Parts of Python's library that search for source code or write logs; results do not
+#: depend on them.
 _EXEMPT = ("<frozen importlib", "<frozen zipimport", "/logging/__init__.py",
            "/warnings.py", "/traceback.py")  # fmt: skip
 
 
 def logs(frame: FrameType | None) -> bool:
-    """Return whether Python's library works for `logging` in a frame."""
+    """Return whether a frame belongs to Python's library and works for `logging`."""
     while frame is not None and "/logging/" not in frame.f_code.co_filename:
         if not frame.f_code.co_filename.startswith(_LIBRARY):
             return False
@@ -102,8 +102,8 @@ def logs(frame: FrameType | None) -> bool:
 def read_from_outside(function: Any, frame: FrameType, caller: FrameType) -> str:
     """Return what a function in C reads that no guard sees; "" if it reads nothing.
 
-    `frame` calls it for the user's `caller`; clocks and the interpreter matter where
-    both are one.
+    `frame` calls it on behalf of the user's `caller`.  Reads of clocks and of the
+    interpreter count only if both are the same frame.
     """
     name = function.__name__
     if name == "urandom":
@@ -116,7 +116,7 @@ def read_from_outside(function: Any, frame: FrameType, caller: FrameType) -> str
 
 
 def _read_by(function: Any, code: CodeType) -> str:
-    """Return what a function in C reads by its name or its object."""
+    """Return what a function in C reads, found by its name or its object."""
     name, of = function.__name__, getattr(function, "__self__", None)
     if name == "open" and function.__module__ in {"io", "_io"}:
         reads = reads_of(code)
@@ -135,7 +135,7 @@ def _read_by(function: Any, code: CodeType) -> str:
 
 
 def _is_exempt(frame: FrameType | None, caller: FrameType) -> bool:
-    """Return whether Python's library logs, or looks for source code, on the way."""
+    """Return whether Python's library writes logs or searches for source code."""
     while frame is not None and frame is not caller:
         if any(part in frame.f_code.co_filename for part in _EXEMPT):
             return True
@@ -144,9 +144,9 @@ def _is_exempt(frame: FrameType | None, caller: FrameType) -> bool:
 
 
 def kept_in_c(value: Any) -> str:
-    """Return what an object holds that only its methods tell; "" if nothing."""
+    """Return which contents of an object only its methods reveal; "" if none."""
     if isinstance(value, MethodType) and value.__name__ == "get_state":
-        value = value.__self__  # NumPy's methods are compiled, and not seen to run
+        value = value.__self__  # NumPy's methods are compiled: no call of them is seen
         return "the state of a generator" if isinstance(value, DRAWS) else ""
     return _kept(value, _KEPT_IN_OLD | _KEPT_IN_C)
 
@@ -162,6 +162,6 @@ def _kept(value: Any, known: dict[str, str]) -> str:
 
 
 def read_by_library(frame: FrameType) -> str:
-    """Return what a Python function of the library reads of the process's state."""
+    """Return which part of the process's state a function of the library reads."""
     where = frame.f_globals.get("__name__"), frame.f_code.co_name
     return _OF_LIBRARY.get(where, "")  # type: ignore[arg-type]

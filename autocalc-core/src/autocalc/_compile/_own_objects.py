@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """AutoCalc's own objects that a recorded function uses: modules, optimizers and others.
 
-Of a user's module what AutoCalc reads of it is guarded: its parts, hooks, methods and
-`training`; the user's code is followed as such.  Of AutoCalc's own modules and
-optimizers all attributes are guarded, and the methods that run.
+For a user's module, guards cover what AutoCalc reads from it: its parts, hooks, methods
+and `training`.  The user's code itself is followed like other code.  For AutoCalc's own
+modules and optimizers, guards cover all attributes and the methods that run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from autocalc._tensor import Tensor
 _ESCAPES = Path()
 _ESCAPES.escapes = True
 
-#: Hooks of a module that calls run.
+#: The kinds of module hooks that calls run.
 _HOOKS = ("forward_pre", "forward", "backward_pre", "backward")
 
 
@@ -34,7 +34,7 @@ class OwnObjects:
     registered
         Parameters and buffers of the modules.
     optimizers
-        Those that ran.
+        The optimizers that ran.
     """
 
     def __init__(self, found: Found) -> None:
@@ -43,14 +43,14 @@ class OwnObjects:
         self._found = found
 
     def other(self, thing: Any, reads: Reads, code: CodeType) -> None:
-        """Guard all attributes of an object, as of a schedule of learning rates."""
+        """Guard all attributes of an object, such as a learning rate schedule."""
         own = dict_of(thing) or {}
         for key in list(own):
             label = f"{type(thing).__name__}.{key}"
             self._found.key(label, own, key, _ESCAPES, reads, code)
 
     def module(self, module: Any) -> None:
-        """Guard what calls of a module read of it."""
+        """Guard what a call of a module reads from it."""
         if not self._found.first(module, ""):
             return
         own = vars(module)
@@ -83,7 +83,7 @@ class OwnObjects:
                 self._found.place(f"{title}.{name}", place, value, None)
 
     def _functions(self, method: Any) -> None:
-        """Guard the functions that a method of AutoCalc's names."""
+        """Guard the functions whose names occur in a method of AutoCalc."""
         where = getattr(method, "__globals__", {})
         for name, path in reads_of(method.__code__).globals.items() if where else ():
             value = where.get(name)
@@ -96,7 +96,7 @@ class OwnObjects:
                     self._found.place(f"{name}.{of}", place, vars(value)[of], None)
 
     def _parametrized(self) -> None:
-        """Guard whether parametrized tensors are computed once, in `cached`."""
+        """Guard whether parametrized tensors are computed only once, in `cached`."""
         from autocalc.nn.utils._parametrize import is_cached
 
         if self._found.first(is_cached, "cached"):
@@ -105,7 +105,7 @@ class OwnObjects:
             self._found.guards.append(Inside(what, held, lambda asked: asked()))
 
     def _global_hooks(self) -> None:
-        """Guard the hooks that all modules have."""
+        """Guard the hooks that apply to all modules."""
         from autocalc.nn._module.hooks import ON_CALLS
 
         self._found.elements("hooks on every module", ON_CALLS, None)
@@ -137,7 +137,7 @@ class OwnObjects:
             self._found.place(f"optimizer.{name}", place, vars(optimizer)[name], None)
 
     def states(self) -> None:
-        """Guard the tensors in which optimizers keep what they have seen."""
+        """Guard the tensors in which optimizers keep their state."""
         for optimizer in self.optimizers:
             self._state(optimizer)
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The tensors that own the memory which a recording used.
+"""Finds the tensors that own the memory which a recording used.
 
-Memory does not know its tensor.  Owners are looked for among the tensors that the step
-reached: those that its Python names lead to, as the guards hold them, and those of its
-modules and optimizers.  Only for memory that none of them owns, as of a tensor in a
-structure in C, all objects of the process are looked at.
+Memory does not know its tensor.  Owners are first searched for among the tensors that
+the step reached.  These are the tensors that guards found through Python names, and
+those of the step's modules and optimizers.  A tensor in a structure in C is not among
+them.  If some memory has no owner among them, all objects of the process are searched.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from autocalc._tensor import Tensor
 
 
 class Owners(NamedTuple):
-    """By slot the tensor or leaf that owns it, and tensors that share such memory."""
+    """The owner (a tensor or leaf) of each slot, and tensors that share such memory."""
 
     tensors: dict[int, Tensor | Leaf]
     shared: list[Tensor]
 
 
 def reached(watch: FunctionWatch, call: Signature, asked: Iterable[Asked]) -> list[Any]:
-    """Return the tensors that a step reached, and arrays of NumPy that it knows."""
+    """Return the tensors that a step reached, and the NumPy arrays that it knows."""
     found: list[Any] = [x._array if x._edge is None else x for x in call.tensors]
     found += watch.own.registered
     found += [one.tensor for one in asked]
@@ -61,7 +61,7 @@ def reached(watch: FunctionWatch, call: Signature, asked: Iterable[Asked]) -> li
 
 
 def _add(value: Any, found: list[Any]) -> None:
-    """Add the tensors that a value is, or that are in tuples and lists."""
+    """Add a value if it is a tensor, or the tensors inside tuples and lists."""
     if isinstance(value, Tensor):
         found.append(value)
     elif isinstance(value, (tuple, list)):
@@ -70,7 +70,7 @@ def _add(value: Any, found: list[Any]) -> None:
 
 
 def find_owners(recorder: StepRecorder, used: set[int], found: list[Any]) -> Owners:
-    """Return the owners of the slots in use among what a step reached."""
+    """Find the owners of the slots in use among the objects that a step reached."""
     memory = recorder.memory
     slots = {
         id(slot.array): slot.index for slot in memory.slots if slot.array is not None
@@ -85,15 +85,16 @@ def find_owners(recorder: StepRecorder, used: set[int], found: list[Any]) -> Own
     if unowned:
         owners |= _nearest(_tensors_among(gc.get_objects()), unowned)
     left = {key: i for key, i in unowned.items() if i not in owners}
-    if left:  # frozen objects (`gc.freeze`) are not listed
+    if left:  # `gc.get_objects` does not list frozen objects (`gc.freeze`)
         owners |= _nearest(_tensors_among(frozen_objects()), left)
     return Owners(owners, list(_shared(tensors, slots, used)))
 
 
 def _unknown(recorder: StepRecorder, used: set[int]) -> Iterator[Slot]:
-    """Yield slots that were there before, and that a tensor may own.
+    """Yield the slots from before the recording that a tensor may own.
 
-    Read-only ones are AutoCalc's own numbers, and the host fills its own cells.
+    Read-only slots are left out: they are AutoCalc's own numbers.  So are cells that
+    the host fills.
     """
     filled = {
         view.slot
@@ -109,7 +110,7 @@ def _unknown(recorder: StepRecorder, used: set[int]) -> Iterator[Slot]:
 def _shared(
     tensors: list[Tensor], slots: dict[int, int], used: set[int]
 ) -> Iterator[Tensor]:
-    """Yield the tensors of those slots that several tensors have."""
+    """Yield the tensors that share a slot with another tensor."""
     by_slot: dict[int, list[Tensor]] = {}
     for x in tensors:
         index = slots.get(id(owner_of(x._array)))
@@ -121,7 +122,7 @@ def _shared(
 
 
 def _nearest(tensors: list[Tensor], slots: dict[int, int]) -> dict[int, Tensor | Leaf]:
-    """Return by slot the tensor that is nearest to being its owner."""
+    """Return, for each slot, the tensor that is most likely its owner."""
     owners: dict[int, Tensor | Leaf] = {}
     nearest: dict[int, tuple[int, ...]] = {}
     for x in tensors:
@@ -132,17 +133,17 @@ def _nearest(tensors: list[Tensor], slots: dict[int, int]) -> dict[int, Tensor |
 
 
 def _tensors_among(objects: list[Any]) -> list[Tensor]:
-    # By its type: a dead weak reference's proxy raises when it is asked for a class.
+    # `type` is used because the proxy of a dead weak reference raises in `isinstance`.
     return [x for x in objects if issubclass(type(x), Tensor)]
 
 
 def _nearness(x: Tensor) -> tuple[int, ...]:
-    """Return how much a tensor owns its memory: of several the largest one does.
+    """Return a rank for `x` as the owner of its memory: the highest rank is the owner.
 
-    Views come and go: a parameter, or else what is no view, is the same one in each
-    recording.  Views without a history do not know their base, but their arrays are not
-    the one that holds the memory; and what `detach` gives has fewer names than the
-    tensor that it is made of.
+    Views come and go, but a parameter is the same tensor in each recording, and so is a
+    tensor that is no view.  Views without a history do not know their base, but their
+    arrays are not the array that holds the memory.  The result of `detach` is
+    referenced by fewer names than the tensor it was made from.
     """
     array = x._array
     is_root = owner_of(array) is array
@@ -152,8 +153,8 @@ def _nearness(x: Tensor) -> tuple[int, ...]:
 def gradients_in(memory: Memory, reach: Iterable[Any]) -> list[tuple[Leaf, View]]:
     """Return the gradients whose memory a recording knows, with their views.
 
-    Leaves that the step made itself may live on in cycles, at times: those that no
-    tensor which it reached has are collected, as they are young.
+    Leaves that the step itself made may live on in reference cycles.  If a leaf belongs
+    to no tensor that the step reached, the garbage collector runs for young objects.
     """
     known = {id(slot.array) for slot in memory.slots if slot.array is not None}
 
@@ -171,7 +172,7 @@ def gradients_in(memory: Memory, reach: Iterable[Any]) -> list[tuple[Leaf, View]
 
 
 def strays(memory: Memory, used: set[int], owners: dict[int, Any]) -> list[Slot]:
-    """Return slots that the function made and that are held when it returns."""
+    """Return the slots that the function made and that something still holds."""
 
     def found() -> list[Slot]:
         made = (memory.slots[i] for i in used if memory.slots[i].made)
@@ -179,8 +180,8 @@ def strays(memory: Memory, used: set[int], owners: dict[int, Any]) -> list[Slot]
 
     held = found()
     if any(slot.index not in owners for slot in held):
-        # Cycles hold memory that is unreachable. They are young: nothing is collected
-        # while a function is recorded.
+        # Unreachable cycles may hold memory. They are young, because the garbage
+        # collector does not run while a function is recorded.
         gc.collect(0)
         held = found()
     return held

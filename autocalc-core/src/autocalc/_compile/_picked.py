@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Elements that a followed number picks: code in C asks an int nothing.
+"""Finds the elements that a followed number selects in C code.
 
-In ``scales[t]``, ``range(t)`` and ``"%d" % t`` Python hands a `Tracked` number to C,
-which takes its value without a call.  So the bytecode says where that may be: each
-`Use` is an instruction, with the names that its operands are made of.  When a frame
-returns, a use counts if one of those names holds a followed number, and if the
-instruction called no Python function: tensors and numbers have theirs.
+In ``scales[t]``, ``range(t)`` and ``"%d" % t`` Python passes a `Tracked` number to C. C
+takes its value without calling any of its methods, so the bytecode must show where this
+can happen.  Each `Use` is an instruction, with the names that occur in its operands.
+When a frame returns, a use counts if one of those names holds a followed number and the
+instruction called no Python function.  Tensors and followed numbers compute by Python
+functions, which ask the number themselves.
 """
 
 from __future__ import annotations
@@ -24,16 +25,16 @@ from autocalc._compile._places import MISSING
 from autocalc._compile._tracked import GIVEN, Span, Tracked
 from autocalc._tensor import Tensor
 
-#: Types in C that take an integer's value.
+#: Types in C that use an integer's value.
 _TAKES = frozenset(
     {"range", "bytes", "bytearray", "itemgetter", "islice", "repeat", "Decimal",
      "array", "complex", "timedelta"}
 )  # fmt: skip
 
-#: Modules of Python's library whose functions hand numbers on.
+#: Modules of Python's library whose functions pass numbers on.
 _HANDS_ON = ("functools", "contextlib", "collections", "dataclasses", "copy", "types")
 
-#: Functions in C that compare and compute as Python does, or only keep what they get.
+#: Functions in C that call the operators of their arguments, or only store them.
 _ASKS = frozenset(
     {"len", "min", "max", "abs", "sum", "divmod", "round", "pow", "sorted", "hash",
      "repr", "format", "print", "isinstance", "issubclass", "getattr", "setattr",
@@ -42,7 +43,7 @@ _ASKS = frozenset(
      "__init__", "__new__"}
 )  # fmt: skip
 
-#: Operators of which a float takes an integer's value, and such functions in C.
+#: Operators by which a float uses an integer's value.
 _ARITHMETIC = frozenset({"+", "-", "*", "/", "//", "**"})
 _OF_FLOATS = frozenset(
     {"COMPARE_OP", "CONTAINS_OP", "BINARY_ADD", "BINARY_SUBTRACT", "BINARY_MULTIPLY",
@@ -50,29 +51,29 @@ _OF_FLOATS = frozenset(
 )  # fmt: skip
 _COMPARE = frozenset({"min", "max", "sorted", "sum"})
 
-#: Functions in C that return one of the numbers that they are given.
+#: Functions in C that may return one of their arguments.
 _CHOOSE = frozenset({"min", "max", "sum", "abs", "next", "round", "getattr"})
 
 _LOADS = ("LOAD_FAST", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_GLOBAL", "LOAD_NAME")
 
 
 class Use(NamedTuple):
-    """An instruction that may hand a number to C.
+    """An instruction that may pass a number to C.
 
     Attributes
     ----------
     offsets
-        Where it is.
+        The offsets of the instruction.
     names, attributes, calls
-        What its operands are made of; `names` is None where they are not known.
+        The contents of its operands; `names` is None where they are unknown.
     owner
-        The variable that it takes an element of, and the attributes on the way.
+        The variable whose element it takes, and the attributes on the way.
     callee
-        The name of what it calls; "" where it calls nothing.
+        The name of the function that it calls; "" where it calls nothing.
     floats
-        Whether it takes the value of an integer only if it has a float as well.
+        Whether it uses an integer's value only if another operand is a float.
     others
-        The code of its operands, of which some may be floats.
+        The code of its operands, some of which may be floats.
     """
 
     offsets: tuple[int, ...]
@@ -87,7 +88,7 @@ class Use(NamedTuple):
 
 @functools.lru_cache(maxsize=4096)
 def uses_of(code: CodeType) -> list[Use]:
-    """Return the uses of a code object."""
+    """Return the uses in a code object."""
     steps = [s for s in dis.get_instructions(code) if s.opname != "EXTENDED_ARG"]
     found = (_use(steps, i) for i in range(len(steps)))
     return [use for use in found if use is not None]
@@ -99,7 +100,10 @@ def _offsets(code: CodeType) -> list[int]:
 
 
 def _place(frame: FrameType) -> tuple[CodeType, int]:
-    """Return the code and the instruction at which a frame is; caches belong to it."""
+    """Return the code and the offset of the instruction at which a frame is.
+
+    Inline caches count as part of their instruction.
+    """
     offsets = _offsets(frame.f_code)
     return frame.f_code, offsets[bisect_right(offsets, frame.f_lasti) - 1]
 
@@ -132,7 +136,7 @@ def _use(steps: list[Any], i: int) -> Use | None:
         owner = steps[start].argval[:1] if loads_owner else _owner(steps, start)
     callee = ""
     if is_call:
-        while start and steps[start - 1].opname == "PUSH_NULL":  # from 3.13 on
+        while start and steps[start - 1].opname == "PUSH_NULL":  # Python 3.13 and later
             start -= 1
         named = start and steps[start - 1].opname.startswith("LOAD")
         callee = str(steps[start - 1].argval) if named else "?"
@@ -145,16 +149,17 @@ def _use(steps: list[Any], i: int) -> Use | None:
 
 
 def _is_of_floats(step: Any) -> bool:
-    """Return whether a float computes by itself with an integer there."""
+    """Return whether a float operand would compute with an integer by itself there."""
     if step.opname == "BINARY_OP":
         return step.argrepr.rstrip("=") in _ARITHMETIC
     return step.opname in _OF_FLOATS
 
 
 def _whole(steps: list[Any], i: int, count: int) -> tuple[Any, list[list[Any]]]:
-    """Return what those operands are made of that may be integers, as `_made_of` does.
+    """Return the contents of operands that may be integers, and the operands' code.
 
-    And the code of others, which may be floats.
+    The contents have the form that `_made_of` returns.  The code is that of all
+    operands, which may be floats.
     """
     names: set[str] = set()
     attributes, calls = set(), set()
@@ -162,7 +167,7 @@ def _whole(steps: list[Any], i: int, count: int) -> tuple[Any, list[list[Any]]]:
     for _ in range(count):
         end, (i, _) = i, _start(steps, i, 1)
         last, part = steps[end - 1], steps[i:end]
-        if steps[end].is_jump_target:  # it is one of several, and others are not known
+        if steps[end].is_jump_target:  # one of several operands; the rest is unknown
             ends = _ends(steps, end)
             names |= {s.argval for s in ends if s.opname.startswith(_LOADS)}
             others.append([])
@@ -190,7 +195,7 @@ def _ends(steps: list[Any], i: int) -> list[Any]:
 
 
 def _is_float(steps: list[Any]) -> bool:
-    """Return whether operators of these steps make a float."""
+    """Return whether the operators in these steps give a float."""
     divide = {"BINARY_TRUE_DIVIDE", "/"}
     return _writes_float(steps) or any({s.opname, s.argrepr} & divide for s in steps)
 
@@ -200,7 +205,7 @@ def _writes_float(steps: list[Any]) -> bool:
 
 
 def _has_float(value: Any) -> bool:
-    """Return whether a value is a float of C, or has one among its elements."""
+    """Return whether a value is a float of C, or contains one."""
     if type(value) in (list, tuple, set, frozenset, dict):
         return any(map(_has_float, value))
     return isinstance(value, (float, np.floating, np.ndarray)) and (
@@ -209,7 +214,7 @@ def _has_float(value: Any) -> bool:
 
 
 def _owner(steps: list[Any], i: int) -> tuple[str, ...]:
-    """Return the names that lead to what is loaded before a step."""
+    """Return the names that lead to the value that is loaded before a step."""
     names: tuple[str, ...] = ()
     while i and steps[i - 1].opname == "LOAD_ATTR":
         i -= 1
@@ -223,7 +228,7 @@ def _owner(steps: list[Any], i: int) -> tuple[str, ...]:
 def _start(steps: list[Any], i: int, count: int) -> tuple[int, bool]:
     """Return where the code begins that puts `count` operands on the stack.
 
-    And whether its first instruction, which loads two values, loads one more.
+    Also return whether its first instruction loads two values, one more than needed.
     """
     depth = 0
     while i and depth < count:
@@ -235,10 +240,10 @@ def _start(steps: list[Any], i: int, count: int) -> tuple[int, bool]:
 def _made_of(
     steps: list[Any],
 ) -> tuple[frozenset[str] | None, frozenset[str], frozenset[int]]:
-    """Return the names that operands are made of, attributes, and places of calls.
+    """Return the names in operands, their attributes, and the offsets of calls.
 
-    The last of the steps takes them.  Where code jumps there, or in between, other
-    operands may be there.
+    The last step takes the operands.  If the code is a target of jumps, there may be
+    other operands, and the names are None.
     """
     if any(step.is_jump_target for step in steps[1:]):
         return None, frozenset(), frozenset()
@@ -255,14 +260,14 @@ def _made_of(
 
 
 class Picked:
-    """Pins numbers that C takes the value of, while a function is recorded.
+    """Pins numbers whose values C uses, while a function is recorded.
 
     Parameters
     ----------
     spans
-        Of the numbers that are followed.
+        The spans of the followed numbers.
     names
-        Of the attributes that hold them.
+        The names of the attributes that hold followed numbers.
     """
 
     def __init__(self, spans: dict[Any, Span], names: Iterable[Any]) -> None:
@@ -274,7 +279,7 @@ class Picked:
         self._given: dict[tuple[CodeType, int], Span] = {}
 
     def calls(self, frame: FrameType | None) -> None:
-        """Note that code calls a function of Python, which asks its numbers itself."""
+        """Note that code calls a Python function, which asks its numbers itself."""
         if frame is not None:
             self._asked.add(_place(frame))
 
@@ -287,7 +292,7 @@ class Picked:
                 self._searched.add(_place(frame))
 
     def library(self, frame: FrameType) -> None:
-        """Pin the numbers that a function of Python's library is given."""
+        """Pin the numbers that a function of Python's library receives."""
         module = str(frame.f_globals.get("__name__", "")).partition(".")[0]
         if module in _HANDS_ON or frame.f_code.co_filename.startswith("<"):
             return
@@ -297,12 +302,12 @@ class Picked:
                     number._span.pin()
 
     def gives(self, frame: FrameType | None, value: Any) -> None:
-        """Note that a function returns a value to code."""
+        """Note that a function returns a followed number to code."""
         if frame is not None and type(value) in GIVEN:
             self._given[_place(frame)] = value._span
 
     def returns(self, frame: FrameType) -> None:
-        """Pin the numbers that instructions of a frame have handed to C."""
+        """Pin the numbers that instructions of a frame have passed to C."""
         code = frame.f_code
         values: dict[str, Any] | None = None
         for use in uses_of(code):
@@ -318,7 +323,7 @@ class Picked:
             if use.floats and not _with_floats(use, values, is_asked):
                 continue
             if use.owner and isinstance(_at(use.owner, values), Tensor | None):
-                continue  # or it is not assigned: this did not run
+                continue  # None: the variable is not assigned, so this did not run
             for span in self._handed(use, code, values):
                 if not span.hosted:
                     span.pin()
@@ -337,7 +342,7 @@ class Picked:
 
 
 def _with_floats(use: Use, values: dict[str, Any], is_asked: bool) -> bool:
-    """Return whether floats may take the value of an integer: they do not ask it."""
+    """Return whether a float operand may use the value of an integer unnoticed."""
     found = [_value(part, values) for part in use.others]
     if any(map(_has_float, found)):
         return True
@@ -348,7 +353,7 @@ _UNKNOWN: Any = object()
 
 
 def _value(steps: list[Any], values: dict[str, Any]) -> Any:
-    """Return the value that simple code has put on the stack, else `_UNKNOWN`."""
+    """Return the value that simple code put on the stack, or `_UNKNOWN`."""
     value, *keys = _UNKNOWN, *steps
     for step in keys:
         if step.opname == "LOAD_CONST" and value is _UNKNOWN:
@@ -364,8 +369,8 @@ def _value(steps: list[Any], values: dict[str, Any]) -> Any:
 
 
 def _element(steps: list[Any], values: dict[str, Any]) -> Any:
-    """Return the element that code takes of a container with a key that it writes."""
-    if len(steps) < 2:  # a copy, as in `a < b < c`
+    """Return the element that code takes from a container with a constant key."""
+    if len(steps) < 2:  # a copy on the stack, as in `a < b < c`
         return _UNKNOWN
     *first, key, last = steps
     if last.opname == "BINARY_SUBSCR" or last.argrepr == "[]":
@@ -374,14 +379,14 @@ def _element(steps: list[Any], values: dict[str, Any]) -> Any:
             try:
                 return where[key.argval]
             except (LookupError, TypeError):
-                return None  # it did not run
+                return None  # this code did not run
     if last.opname.startswith("CALL"):
         return _UNKNOWN if first[:1] and first[0].argval == "float" else None
     return _UNKNOWN if _is_float(steps) else None
 
 
 def _at(names: Iterable[str], values: dict[str, Any]) -> Any:
-    """Return what a name and attributes lead to; None where it is not assigned."""
+    """Return the value to which a name and attributes lead; None if not assigned."""
     root, *attributes = names
     value = values.get(root)
     for name in attributes:
@@ -390,7 +395,7 @@ def _at(names: Iterable[str], values: dict[str, Any]) -> Any:
 
 
 def _numbers(value: Any) -> list[Any]:
-    """Return the followed numbers that a value is, or holds as a slice does."""
+    """Return the followed numbers in a value: itself, or those in a slice or tuple."""
     if type(value) in GIVEN:
         return [value]
     if type(value) is slice:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Places in which values are found: an element, a variable, an attribute."""
+"""Places where values are found: an element, a variable, an attribute."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from weakref import ref
 
 from autocalc._compile._together import Together
 
-#: In a place where there is no value.
+#: The value of a place where there is none.
 MISSING: Any = type("Missing", (), {"__repr__": lambda _: "nothing"})()
 
 
-#: References to an object that only its `Held` has: that one, and the argument of
+#: References to an object that only its `Held` refers to: that one, and the argument of
 #: `getrefcount`.
 _ALONE = 2
 
 
 class Held:
-    """The one reference to an object that guards have: without others it is dead.
+    """The one reference of all guards to an object, which is dead if it has no other.
 
-    `is_old`: it was there before the function ran; of others that is not known.
+    `is_old`: the object existed before the function ran.  If it is False, this is
+    unknown.
     """
 
     __slots__ = ("is_old", "thing")
@@ -37,9 +38,9 @@ class Held:
 
 
 class HeldWeakly(Held):
-    """The reference to an object that the step finds by a weak reference.
+    """A weak reference to an object that the step itself reaches weakly.
 
-    It is `MISSING` when the object is dead.
+    `thing` is `MISSING` when the object is dead.
     """
 
     __slots__ = ("_reference",)
@@ -53,15 +54,15 @@ class HeldWeakly(Held):
         return MISSING if found is None else found
 
     def is_dead(self) -> bool:
-        """Return whether the object is gone."""
+        """Return whether the object no longer exists."""
         return self._reference() is None
 
 
 class Place(Protocol):
-    """Where a value is found.
+    """A place where a value is found.
 
-    `source` is the same for the same place; `is_writable` says that `put` works;
-    `join` lets a group compare the value, and returns whether it does.
+    `source` is equal for equal places.  `is_writable` says whether `put` works.  `join`
+    lets a group compare the value, and returns whether the group does so.
     """
 
     held: Held
@@ -101,7 +102,7 @@ class Element:
 
     def join(self, group: Together, value: Any) -> bool:
         where = self.held.thing
-        if type(where) not in {dict, defaultdict}:  # `get` makes no element
+        if type(where) not in {dict, defaultdict}:  # their `get` adds no element
             return False
         if value is MISSING:
             group.absent.append((where, self.key))
@@ -140,7 +141,7 @@ class Variable:
 
 
 class Attribute:
-    """An attribute that is kept in no dict: in a slot, or by Python itself."""
+    """An attribute that no dict holds: it is in a slot, or Python itself keeps it."""
 
     __slots__ = ("held", "name", "source")
 
@@ -167,9 +168,9 @@ class Attribute:
 
 
 class Result:
-    """The result of a call without arguments: a setting that is asked for.
+    """The result of a call without arguments, as of a function that returns a setting.
 
-    It is that of a method if there is a name.
+    With a name, it is the result of a method.
     """
 
     __slots__ = ("held", "name", "source")

@@ -18,11 +18,11 @@ from autocalc._tensor.storage import is_exported
 
 
 class Prologue:
-    """The calls that compute of parameters alone.
+    """The calls that depend on parameters only.
 
-    `refresh` runs them if a parameter was written or replaced since.  An array that
-    was given to NumPy or another library may be written unseen: then they run each
-    time.
+    `refresh` runs them if a parameter was written or replaced since the last time.
+    NumPy or another library may write an exported array unnoticed.  If there is one,
+    the calls run each time.
     """
 
     def __init__(self, program: Program, trace: Trace) -> None:
@@ -45,7 +45,7 @@ class Prologue:
         self._executor = PythonExecutor(calls_of(instructions, places), places)
 
     def refresh(self) -> None:
-        """Run the calls if what they read is, or may be, another."""
+        """Run the calls if their operands have changed or may have changed."""
         if self._unchanged is not None and self._unchanged.holds():
             return
         for i, (slot, tensor, offset) in enumerate(self._owners):
@@ -57,7 +57,7 @@ class Prologue:
         self._unchanged = self._watched()
 
     def _watched(self) -> Unchanged:
-        """Return what tells of a write, and always of one that may come unseen."""
+        """Return a check for writes; it always fails for exported arrays."""
         slots: list[Attribute] = []
         for tensor, array in zip(self._tensors, self._arrays, strict=True):
             cell = tensor._cell()

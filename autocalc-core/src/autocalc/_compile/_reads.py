@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Which values code can read, by its bytecode.
+"""Determines from bytecode which values code can read.
 
 Code reaches values from roots: globals, variables of enclosing functions, arguments.
-For each root a `Path` says which attributes the code takes of it, and of those in turn.
-A value that the code does more with, as to store it, to pass it on or to subscript it,
-*escapes*: of what it leads to any attribute that the code names may be read.
+For each root, a `Path` says which attributes the code reads from it, which attributes
+from those, and so on.  A value *escapes* if the code does more with it, such as storing
+it, passing it on or subscripting it.  The code may then read any attribute that it
+names, from anything reachable from the value.
 
 The paths of this function are (e escapes, c is called, t is tested)::
 
@@ -27,7 +28,7 @@ from itertools import pairwise
 from types import CodeType
 from typing import Any
 
-#: Instructions that load a root, and the table that holds it.
+#: Instructions that use a root, and the table to which the root belongs.
 _LOADS = {
     "LOAD_GLOBAL": "globals",
     "LOAD_NAME": "globals",
@@ -42,7 +43,7 @@ _LOADS = {
     "DELETE_DEREF": "locals",
 }
 
-#: Instructions of operators, and the names of those that have a symbol.
+#: Prefixes of operator instructions, and the method names of operators by symbol.
 _OPERATIONS = ("BINARY_", "INPLACE_", "UNARY_")
 _BY_SYMBOL = {
     "+": "add", "-": "sub", "*": "mul", "@": "matmul", "/": "truediv", "//": "floordiv",
@@ -58,14 +59,14 @@ _NAMES = (*_ATTRIBUTES, "LOAD_SUPER_ATTR", "LOAD_SUPER_METHOD", "IMPORT_FROM")
 #: Functions whose second argument names an attribute.
 _BY_NAME = frozenset({"getattr", "hasattr", "setattr", "delattr"})
 
-#: Instructions that put a value into an object, and what else does so.
+#: Instructions that put a value into an object, and names of functions that do so.
 _STORES = frozenset({"STORE_ATTR", "STORE_SUBSCR", "STORE_SLICE"})
 _PUTTING = frozenset(
     {"add", "append", "appendleft", "extend", "insert", "setattr", "setdefault",
      "update", "__setattr__", "__setitem__"}
 )  # fmt: skip
 
-#: Names with which code reads attributes that it does not name.
+#: Names that show that code reads attributes whose names do not occur in it.
 _DYNAMIC = frozenset(
     {"vars", "dir", "__dict__", "__getattribute__", "attrgetter", "asdict", "astuple",
      "fields", "methodcaller", "getmembers", "getattr_static"}
@@ -73,16 +74,16 @@ _DYNAMIC = frozenset(
 
 
 class Path(dict[str, "Path"]):
-    """The uses of a value by code: the attributes that it takes, each with its path.
+    """The uses of a value by code: the attributes that it reads, each with its path.
 
     Attributes
     ----------
     escapes
-        Whether the value is used in another way than by its attributes.
+        Whether the value is used in other ways than through its attributes.
     called
-        Whether it, or a method of it, is called.
+        Whether the value itself, or a method of it, is called.
     tested
-        Whether the code asks if there is such an attribute.
+        Whether the code tests whether the attribute exists.
     """
 
     __slots__ = ("called", "escapes", "tested")
@@ -93,11 +94,11 @@ class Path(dict[str, "Path"]):
 
     @property
     def is_read(self) -> bool:
-        """Whether the value is looked at; else it is only assigned."""
+        """Whether the value is read; otherwise it is only assigned."""
         return bool(self) or self.escapes or self.called or self.tested
 
     def to(self, name: str) -> Path:
-        """Return the path of an attribute, made where there is none."""
+        """Return the path of an attribute; make one where there is none."""
         return self.setdefault(name, Path())
 
 
@@ -107,24 +108,25 @@ class Reads:
     Attributes
     ----------
     globals, locals
-        The paths of its roots: `locals` are arguments and enclosing functions'.
+        The paths of the roots: `locals` has arguments and variables of enclosing
+        functions.
     imports, imports_any
-        Modules that the code imports itself: names, and levels of relative ones; and
-        whether it may import others.
+        The modules that the code imports, as names with the level of relative imports;
+        and whether it may import others.
     operators
-        Special methods of the operators that it uses.
+        The special methods of the operators that it uses.
     names
-        All attributes that it names, and those of functions inside it.
+        All attributes that it names, including those in inner functions.
     tests
-        Whether it may ask for an attribute that is not there.
+        Whether it may test for attributes that do not exist.
     catches
-        Whether it goes on after an error, as that an attribute is not there.
+        Whether it may continue after an error, such as that of a missing attribute.
     dynamic
-        Whether it may read attributes that it does not name.
+        Whether it may read attributes whose names do not occur in it.
     stores
         Whether it may put values into objects.
     constants
-        Its texts.
+        The texts among its constants.
     """
 
     def __init__(self, code: CodeType) -> None:
@@ -136,12 +138,12 @@ class Reads:
         self.names: set[str] = set()
         self.constants = {x for x in _texts(code.co_consts) if x.isidentifier()}
         self.dynamic = False
-        #: Enclosing functions' variables: an inner function that they are handed to
-        #: reads them itself, if it runs within the step.
+        #: The variables of enclosing functions. An inner function that uses them reads
+        #: them itself, if it runs within the step.
         self._free = frozenset(code.co_freevars)
         steps = _steps(code)
         self._scan(steps)
-        if "super" in self.globals and code.co_argcount:  # it takes it by itself
+        if "super" in self.globals and code.co_argcount:  # super() uses the argument
             self.locals.setdefault(code.co_varnames[0], Path()).escapes = True
         known = self.globals.keys() | self.names
         self.tests = "AttributeError" in known or bool(_BY_NAME & known)
@@ -186,7 +188,7 @@ class Reads:
                     self._imported(steps, i + 1)
 
     def _follow(self, path: Path, steps: list[Any], i: int) -> None:
-        """Note what is done with the value that a step has loaded."""
+        """Note how code uses the value that a step has loaded."""
         if "LOAD" not in steps[i].opname:
             return
         called = _is_called(steps, i)
@@ -203,7 +205,7 @@ class Reads:
         path.escapes |= not called
 
     def _imported(self, steps: list[Any], i: int) -> None:
-        """Note the module that `__import__` is asked for."""
+        """Note the module that a call of `__import__` names."""
         while i < len(steps) and steps[i].opname == "PUSH_NULL":
             i += 1
         named = steps[i].argval if steps[i].opname == "LOAD_CONST" else None
@@ -213,7 +215,7 @@ class Reads:
             self.imports_any = True
 
     def _by_name(self, steps: list[Any], i: int) -> None:
-        """Note the attribute that `getattr` or one of its like is asked for."""
+        """Note the attribute that a call of `getattr`, `hasattr` and so on names."""
         while i < len(steps) and steps[i].opname == "PUSH_NULL":
             i += 1
         table, names = _loaded(steps[i]) if i < len(steps) else ("", ())
@@ -240,21 +242,21 @@ def _methods_of(step: Any) -> set[str]:
 
 
 def _steps(code: CodeType) -> list[Any]:
-    """Return the instructions of code; their long arguments are part of them."""
+    """Return the instructions of code without prefixes for long arguments."""
     steps = dis.get_instructions(code)
     return [step for step in steps if step.opname != "EXTENDED_ARG"]
 
 
 def _catches(steps: list[Any]) -> bool:
-    """Return whether code has an ``except``; what ends a ``with`` is none."""
+    """Return whether code has an ``except``; the end of a ``with`` does not count."""
     names = [step.opname for step in steps]
     if "CHECK_EXC_MATCH" in names or "JUMP_IF_NOT_EXC_MATCH" in names:
         return True
-    return ("PUSH_EXC_INFO", "POP_TOP") in pairwise(names)  # of any error
+    return ("PUSH_EXC_INFO", "POP_TOP") in pairwise(names)  # a bare except
 
 
 def _ends_call(steps: list[Any], i: int) -> bool:
-    """Return whether a call follows, or one more argument and then the call."""
+    """Return whether a call follows, directly or after one more argument."""
     if not steps[i].opname.startswith(("CALL", "PRECALL")):
         if steps[i].opname != "LOAD_CONST" and not _loaded(steps[i])[1]:
             return False
@@ -265,7 +267,7 @@ def _ends_call(steps: list[Any], i: int) -> bool:
 
 
 def _formats(steps: list[Any], i: int) -> bool:
-    """Return whether a step takes `format` of a text that code does not write."""
+    """Return whether a step reads `format` from a text that is no constant."""
     is_one = steps[i].opname in _NAMES and steps[i].argval in {"format", "format_map"}
     return is_one and "LOAD_CONST" not in steps[i - 1].opname
 
@@ -286,13 +288,13 @@ def _loaded(step: Any) -> tuple[str, tuple[str, ...]]:
         table = "locals"
     if not table:
         return "", ()
-    if name.startswith("STORE_FAST"):  # it stores one and loads another
+    if name.startswith("STORE_FAST"):  # it stores one variable and loads another
         return table, tuple(step.argval[1:])
     return table, step.argval if isinstance(step.argval, tuple) else (step.argval,)
 
 
 def _is_called(steps: list[Any], i: int) -> bool:
-    """Return whether what a step loads is the function of a call."""
+    """Return whether the value that a step loads is the function of a call."""
     step = steps[i]
     if step.opname == "LOAD_METHOD":
         return True
@@ -306,7 +308,7 @@ def _is_called(steps: list[Any], i: int) -> bool:
     return i > 0 and steps[i - 1].opname == "PUSH_NULL" and _reaches_call(steps, i)
 
 
-#: Where a function has the NULL that belongs to it.
+#: Whether the NULL that belongs to a called function comes after it on the stack.
 _NULL_COMES_AFTER = sys.version_info >= (3, 13)
 
 _JUMPS = frozenset([*dis.hasjrel, *dis.hasjabs])
@@ -315,12 +317,12 @@ _CALLS = frozenset({"PRECALL", "CALL", "CALL_FUNCTION_EX"})
 
 
 def _reaches_call(steps: list[Any], i: int) -> bool:
-    """Return whether a call takes what a step has loaded above a NULL.
+    """Return whether a call uses what a step has loaded above a NULL.
 
-    Else something takes it before the call, as the list in ``functions[0](x)``.
-    Of arguments with jumps it is not known.
+    Otherwise something uses it before the call, like the list in ``functions[0](x)``.
+    If the arguments contain jumps, the answer is False.
     """
-    depth = 1  # of the stack, from the loaded value on
+    depth = 1  # of the stack, counted from the loaded value
     for step in steps[i + 1 :]:
         if step.opcode in _JUMPS or step.opname in {"COPY", "SWAP"}:
             return False
@@ -335,7 +337,7 @@ def _reaches_call(steps: list[Any], i: int) -> bool:
 
 _known: dict[CodeType, Reads] = {}
 
-#: Code objects of which it is known what they read; of more, all are forgotten.
+#: The most code objects whose reads are remembered; beyond that, all are forgotten.
 MAX_KNOWN = 4096
 
 
@@ -349,5 +351,5 @@ def reads_of(code: CodeType) -> Reads:
     return found
 
 
-#: Of code that may read any attribute.
+#: The reads of code that may read any attribute.
 EVERYTHING = reads_of((lambda: vars).__code__)

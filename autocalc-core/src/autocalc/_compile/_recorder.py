@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Records one run of a function that is compiled: kernels, the host, callbacks."""
+"""Records one run of a compiled function: kernels, the host's work, callbacks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from autocalc.errors import CompileError
 
 
 class Decision:
-    """A question to AutoCalc's own state, and the answer that a program is for."""
+    """A question about AutoCalc's own state; a program is valid for one answer."""
 
     is_number = False
     code = None
@@ -36,11 +36,11 @@ class Decision:
         self.answer = question()
 
     def holds(self) -> bool:
-        """Return whether the answer is the same."""
+        """Return whether the answer is unchanged."""
         return self._question() == self.answer
 
     def join(self, group: Any) -> bool:
-        """No group compares it."""
+        """Return False: no group compares this guard."""
         del group
         return False
 
@@ -55,16 +55,16 @@ class StepRecorder(Recorder):
     rewritten
         Settings that the host changes at each replay.
     generators
-        What the function draws from.
+        The random generators from which the function draws.
     decisions
-        Answers that AutoCalc's own code has decided by.
+        The answers on which AutoCalc's own code has based decisions.
     failure
-        Why there will be no program, where that is no error (`lenient`).
+        The reason why there will be no program, where that raises no error (`lenient`).
 
     Parameters
     ----------
     arguments
-        Tensors that are others in each call.
+        The tensors that differ from call to call.
     """
 
     def __init__(
@@ -84,10 +84,10 @@ class StepRecorder(Recorder):
     def __enter__(self) -> StepRecorder:
         recordings.append(self)
         self._collects = gc.isenabled()
-        gc.disable()  # so that what it leaves in cycles is young: `strays` collects it
+        gc.disable()  # so that cycles it leaves are young and `strays` collects them
         pause(recordings, True)
         autocast = current().autocast
-        if autocast is not None:  # a replay would not make the casts of before
+        if autocast is not None:  # a replay would not make casts from before
             autocast = autocast.emptied()
         self._token = enter(selection=self.selection, autocast=autocast)
         return self
@@ -112,11 +112,11 @@ class StepRecorder(Recorder):
         writes: Sequence[tuple[Any, Any]] = (),
         draws: Any = None,
     ) -> None:
-        """Run Python that fills `arrays` now, and again at this place of each replay.
+        """Run Python that fills `arrays` now, and at the same place of each replay.
 
-        `looks` are arrays whose values it takes.
-        `reads` names settings, as (dict, key), that it looks up each time, `writes`
-        those that it changes; `draws` is the generator that it draws from.
+        `looks` are arrays whose values it reads.  `reads` names the settings that it
+        looks up each time, as (dict, key).  `writes` names the settings that it
+        changes.  `draws` is the generator from which it draws.
         """
         if self.inside:
             write()
@@ -132,7 +132,7 @@ class StepRecorder(Recorder):
         self._add(Instruction(None, "", write, None, *around))
 
     def check(self, check: Callable[..., None], arrays: Sequence[Any]) -> None:
-        """Let a function look at the values of arrays, now and in each replay."""
+        """Let a function check the values of arrays, now and in each replay."""
         if self.inside:
             check(*arrays)
             return
@@ -159,13 +159,13 @@ class StepRecorder(Recorder):
         return numbers_in(now, self.on_host)
 
     def rereads(self, settings: Callable[[], tuple[Any, ...]], where: Any) -> None:
-        """Note that the last kernel's attributes are settings, which may change."""
+        """Note that the last kernel's attributes are settings that may change."""
         if not self.inside:
             keys = ((id(where), k) for k, x in where.items() if is_setting(x))
             self.instructions[-1].settings = Settings(settings, frozenset(keys))
 
     def decided(self, question: Callable[[], bool]) -> bool:
-        """Return an answer that a program is for."""
+        """Return the answer to a question, for which alone a program is valid."""
         if self.inside:
             return question()
         self.decisions.append(Decision(question))
@@ -177,7 +177,7 @@ class StepRecorder(Recorder):
         tensors: Sequence[Tensor],
         mutated: Sequence[Tensor],
     ) -> None:
-        """Call a function of the user's now, unrecorded, and note it as a callback."""
+        """Call a user's function now, unrecorded, and record it as a callback."""
         called = Callback(function, tensors)
         self._check_held(called)
         outputs, inputs = (
@@ -195,7 +195,7 @@ class StepRecorder(Recorder):
                 tensor._bump()
 
     def _before(self, instruction: Instruction) -> None:
-        """Let a copy fill, in each replay, what Python filled and a call changes."""
+        """Restore, in each replay, what Python filled before a call that changes it."""
         reads = {view.slot for view in instruction.reads()}
         for index in {view.slot for view in instruction.writes()}:
             slot = self.memory.slots[index]
@@ -209,7 +209,7 @@ class StepRecorder(Recorder):
                 self.instructions.insert(0, self.instructions.pop())
 
     def _check_held(self, called: Callback) -> None:
-        """Raise if a callback holds a tensor that no replay would replace."""
+        """Raise if a callback holds a tensor that differs from call to call."""
         for tensor in called.held():
             made = self.memory.is_made(tensor._array)
             if made or id(tensor) in self._arguments:
@@ -224,7 +224,7 @@ class StepRecorder(Recorder):
 
     @contextmanager
     def _aside(self) -> Iterator[None]:
-        """Record nothing, and do not watch what Python looks at."""
+        """Record nothing, and do not watch Python code."""
         watching = sys.getprofile()
         sys.setprofile(None)
         token = enter(selection=self._base)
@@ -242,8 +242,8 @@ class StepRecorder(Recorder):
         super()._add(instruction)
 
     def refuse(self, what: str, instead: str = "") -> None:
-        """Raise because a value is read, which no replay would do."""
-        if self.inside:  # the host reads it again at each replay
+        """Raise because Python reads a tensor's value, which a replay would not do."""
+        if self.inside:  # the host reads the value again in each replay
             return
         instead = instead or (
             "Return the tensor and read it outside of the compiled function, or in an "
@@ -257,7 +257,7 @@ class StepRecorder(Recorder):
         self._fail(message)
 
     def _by(self) -> str:
-        """Return in words which operator and which module run."""
+        """Return a text with the operator and the module that run."""
         origin = self._line()
         if not isinstance(origin, Origin):
             return ""

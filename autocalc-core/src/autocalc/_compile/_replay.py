@@ -49,9 +49,10 @@ _TENSORS = (Argument, Owned, Gradient)
 
 
 class _Bound(NamedTuple):
-    """What a program is bound to; of followers only what does not hold memory.
+    """The memory and other state of a bound program.
 
-    `followed` are (slot, owner, offset, whether the array is compared).
+    For followers it keeps what holds no memory: `followed` contains (slot, owner,
+    offset, whether the array is compared).
     """
 
     program: Program
@@ -67,7 +68,7 @@ class _Bound(NamedTuple):
 class Replay:
     """Runs a program in place of the function.
 
-    One thread at a time: a run raises `CompileError` while another one is at work.
+    Only one thread may run it: a run raises `CompileError` while another one is active.
 
     Parameters
     ----------
@@ -76,7 +77,7 @@ class Replay:
     trace
         The recording that the program came from.
     empty
-        Makes memory.
+        Allocates memory.
     """
 
     def __init__(
@@ -116,11 +117,11 @@ class Replay:
     def rebound(
         self, make_timed: Callable[..., Any], tensors: list[Tensor]
     ) -> Bookkeeping:
-        """Bind the program once more, to run it in another way.
+        """Bind the program a second time, to run it in another way.
 
-        Temporaries keep their places, results have memory of their own.  The executor
-        is ``make_timed(instructions, calls, places)``; `tensors` are the arguments of a
-        call.
+        Temporaries keep their places, and results get memory of their own.  The
+        executor is ``make_timed(instructions, calls, places)``.  `tensors` are the
+        arguments of a call.
         """
         bound = self._bound
         program = bound.program
@@ -134,7 +135,7 @@ class Replay:
     def _placed(
         self, tensors: list[Tensor]
     ) -> tuple[dict[int, Placement], list[Follower]]:
-        """Return where the program's memory is in a call with these arguments."""
+        """Return the places of the program's memory in a call with these arguments."""
         bound = self._bound
         program = bound.program
         places = {s: Placement(bound.arena, o) for s, o in bound.offsets.items()}
@@ -156,7 +157,7 @@ class Replay:
     def _explained(
         self, error: KernelIndexError, tensors: list[Tensor]
     ) -> KernelIndexError:
-        """Return the error of a kernel with the range of its indices."""
+        """Return the error of a kernel, extended by the range of its indices."""
         program, kernel = self._bound.program, error.found[0]
         found = [one for one in program.instructions if one.name == kernel]
         places, _ = self._placed(tensors)
@@ -166,10 +167,10 @@ class Replay:
         """Run the program with these arguments; return what the function returns."""
         try:
             leaves = self._around.run(tensors)
-        except CompileError:  # it did not run
+        except CompileError:  # the program did not run
             raise
         except BaseException as error:
-            for leaf in self._shared:  # temporaries have overwritten the last ones
+            for leaf in self._shared:  # temporaries have overwritten its gradient
                 leaf.grad = None
             if isinstance(error, KernelIndexError):
                 raise self._explained(error, tensors) from None
@@ -182,7 +183,7 @@ class Replay:
 
 
 def _followers(program: Program, trace: Trace) -> Iterator[Follower]:
-    """Yield the slots whose memory may be another at the next call."""
+    """Yield the slots whose memory may be different in the next call."""
     for slot in sorted(program.others):
         binding = trace.bindings.get(slot)
         if isinstance(binding, Argument):
@@ -215,7 +216,7 @@ def _written(program: Program, trace: Trace) -> Iterator[Owner]:
 
 
 def _owner(binding: Argument | Owned | Gradient) -> Owner:
-    """Return whose memory a slot is."""
+    """Return the owner of a slot's memory."""
     if isinstance(binding, Argument):
         return binding.number
     return binding.tensor if isinstance(binding, Owned) else binding.leaf

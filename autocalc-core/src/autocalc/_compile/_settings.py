@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Kernels whose attributes are settings that change, such as a cycled momentum.
 
-Where two recordings differ in them, and where the step itself changes them (its
-scheduler does), the host calls the kernel, with the settings of that moment.
+A setting changes if two recordings differ in it, or if the step itself changes it, as
+its scheduler does.  The host then calls the kernel with the current settings.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from autocalc._program._form import Instruction, Settings
 
 
 def is_setting(value: Any) -> bool:
-    """Return whether a value is a number, or a tuple of numbers, that may change."""
+    """Return whether a value is a number or a sequence of numbers, which may change."""
     if isinstance(value, (tuple, list)):
         return bool(value) and all(map(is_setting, value))
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def fixed_attributes(instruction: Instruction) -> tuple[Any, ...]:
-    """Return the attributes by which a call differs from another."""
+    """Return the attributes that distinguish a call from another one."""
     if instruction.settings is None:
         return instruction.attributes
     return tuple([None if is_setting(x) else x for x in instruction.attributes])
@@ -33,9 +33,10 @@ def read_again(
     others: Iterable[list[Instruction]],
     rewritten: set[tuple[int, Any]],
 ) -> dict[int, Settings]:
-    """Return the settings that change, by the places of the calls that take them.
+    """Return the settings that change, by the places of the calls that use them.
 
-    `others` are the calls of earlier recordings, `rewritten` what the step changes.
+    `others` are the calls of earlier recordings.  `rewritten` holds the settings that
+    the step changes.
     """
     alike = [other for other in others if len(other) == len(calls)]
     return {
@@ -50,7 +51,7 @@ def read_again(
 
 
 def reading(instruction: Instruction) -> Instruction:
-    """Return the host's instruction that calls a kernel with its settings of now."""
+    """Return the host's instruction that calls a kernel with its current settings."""
     settings, kernel = instruction.settings, instruction.function
     assert settings is not None, "only settings are read again"
     read = settings.read

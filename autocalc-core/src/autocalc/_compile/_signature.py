@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The key of a call: programs hold for calls with the same one."""
+"""The key of a call: a program is valid for calls with the same key."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from autocalc._dispatch.selection.state import current
 from autocalc._tensor import Tensor
 from autocalc._tensor.dtypes import get_default_dtype
 
-#: Values by which calls are distinguished.
+#: Classes of values that are part of the key.
 PLAIN = (bool, complex, str, bytes, type(None))
 
 
 class Signature:
-    """One call's arguments: its tensors, and the key under which programs are kept.
+    """The arguments of one call, and the key under which its programs are stored.
 
     Attributes
     ----------
     args, kwargs
-        As given.
+        The arguments as given.
     tensors
         The tensors among the arguments, in order.
     key
-        Nesting, plain values but numbers, other objects by identity; shapes, dtypes,
-        strides and whether a gradient is wanted of tensors; grad mode, the choice of
+        The nesting; plain values except numbers; other objects by identity; the shapes,
+        dtypes, strides and `requires_grad` of tensors; the grad mode, the choice of
         kernels, the default dtype and autocast.
     numbers
-        The numbers among the arguments, by their place.
+        The numbers among the arguments, by their place in the key.
     held
-        Objects that the key names by identity.
+        The objects that the key contains by identity.
     """
 
     __slots__ = ("args", "held", "key", "kwargs", "numbers", "tensors")
@@ -59,7 +59,7 @@ class Signature:
                 arrays.append(leaf._array)
                 if leaf._edge is None and not leaf.__dict__:
                     parts.append(id(leaf.__class__))
-                else:  # with parameters, histories or attributes it is one object
+                else:  # parameters, histories and attributes: the key needs identity
                     parts.append(id(leaf))
                     self.held.append(leaf)
             elif leaf.__class__ is float or leaf.__class__ is int:
@@ -82,9 +82,9 @@ class Signature:
     def followed(
         self, before: dict[Any, Any], following: Followed
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return the arguments, with numbers that changed as ones that are followed.
+        """Return the arguments, in which numbers that changed are followed.
 
-        `before` are the numbers of an earlier call.
+        `before` holds the numbers of an earlier call.
         """
         places = iter(self.numbers)
         args = tuple([following.argument(x, before, places) for x in self.args])
@@ -93,7 +93,7 @@ class Signature:
 
 
 def _shared(arrays: list[Any]) -> Hashable:
-    """Return which arrays share memory, and how far apart; None if none do."""
+    """Return which arrays share memory, and their distances; None if none do."""
     owners = [id(a if a.base is None else a.base) for a in arrays]
     if len(set(owners)) == len(owners):
         return None

@@ -6,15 +6,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-#: Containers whose elements are looked at; everything else is a leaf.
+#: Containers whose elements are flattened; every other value is a leaf.
 CONTAINERS = (tuple, list, dict)
 
 
 def flatten(value: Any, leaves: list[Any]) -> Any:
-    """Append the leaves of `value` to `leaves`; return how they are nested.
+    """Append the leaves of `value` to `leaves`; return a description of their nesting.
 
-    Lists, tuples (named ones too) and dicts are opened.  The description is hashable
-    and equal for values of equal nesting.
+    Lists, tuples (also named tuples) and dicts are flattened.  The description is
+    hashable, and equal for values with the same nesting.
     """
     kind = value.__class__
     if kind is dict:
@@ -27,7 +27,7 @@ def flatten(value: Any, leaves: list[Any]) -> Any:
 
 
 def distinct(leaves: list[Any]) -> tuple[list[Any], list[int] | None]:
-    """Return each leaf once, and the number of each; None if none occurs twice."""
+    """Return each leaf once, and an index for each (None if every leaf is distinct)."""
     once = {id(leaf): leaf for leaf in leaves}
     if len(once) == len(leaves):
         return leaves, None
@@ -36,7 +36,7 @@ def distinct(leaves: list[Any]) -> tuple[list[Any], list[int] | None]:
 
 
 def rebuild(nesting: Any, next_leaf: Callable[[], Any]) -> Any:
-    """Return a value nested as `flatten` described, of the leaves in their order."""
+    """Return a value with a nesting described by `flatten`, made of leaves in order."""
     if nesting is None:
         return next_leaf()
     kind, parts = nesting

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Settings of Python's library and of NumPy that their functions obey.
+"""Settings of Python's library and of NumPy on which their functions depend.
 
-No name leads to them: they are guarded where a step uses what obeys them.
+Code names none of these settings.  A setting is guarded if a step uses something that
+depends on it.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _PICTURES: dict[str, Callable[[Any], Any]] = {
 
 
 def settings_of(thing: Any) -> tuple[str, Callable[[Any], Any]] | None:
-    """Return the library whose settings a thing obeys, and what takes their picture."""
+    """Return the library whose settings an object depends on, and their picture."""
     if isinstance(thing, ModuleType):
         return None
     module = getattr(thing, "__module__", None) or type(thing).__module__

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A program as a table, and which values take its memory when."""
+"""A program as a table, and a report of the values that use its memory."""
 
 from __future__ import annotations
 
@@ -20,14 +20,17 @@ _DTYPES = {"float32": "", "float64": "f64 ", "int64": "i64 ", "bool": "bool "}
 
 
 class Segment(NamedTuple):
-    """Instructions one after the other that run in Python, or all in native code."""
+    """Consecutive instructions that all run in Python, or all in native code."""
 
     python: bool
     instructions: range
 
 
 def segments(program: Program) -> list[Segment]:
-    """Return a program in parts: Python runs callbacks, the host, kernels without C."""
+    """Split a program into segments.
+
+    Python runs callbacks, the host's work, and kernels that have no native function.
+    """
     found = []
     numbered = enumerate(program.instructions)
     for python, part in groupby(numbered, lambda pair: pair[1].native is None):
@@ -37,7 +40,7 @@ def segments(program: Program) -> list[Segment]:
 
 
 def _cuts(program: Program) -> str:
-    """Return in words where Python runs and what is between; "" if it never does."""
+    """Return a text that says where Python and native code run; "" without Python."""
     texts: dict[bool, list[str]] = {True: [], False: []}
     for python, part in segments(program):
         last = part[-1]
@@ -50,7 +53,7 @@ def _cuts(program: Program) -> str:
 
 
 def program_table(program: Program) -> str:
-    """Return the instructions, one a line, and where Python runs between them."""
+    """Return a table with one instruction per line, and where Python runs."""
     head = ("", "kernel", "by", "results", "operands", "bytes", "FLOPs", "from")
     rows = [head]
     for number, i in enumerate(program.instructions):
@@ -71,7 +74,7 @@ def program_table(program: Program) -> str:
 
 
 def _origin(i: Instruction) -> str:
-    """Return the name of an instruction, and whether it runs a second time."""
+    """Return the operators of an instruction, and whether it is recomputed."""
     again = "recomputed" if i.recomputed else ""
     return ": ".join(filter(None, (again, " + ".join(i.fused))))
 
@@ -91,7 +94,7 @@ def _operand(program: Program, x: Operand) -> str:
 
 
 def _work(i: Instruction) -> tuple[str, str]:
-    """Return the floating-point operations and the bytes of a call, for people."""
+    """Return the floating-point operations and the bytes of a call as texts."""
     if i.spec is None:
         return "", ""
     work = work_of(i)
@@ -107,7 +110,7 @@ def _amount(number: float) -> str:
 
 
 def _place(maker: Instruction) -> str:
-    """Return the file and line that led to a call, "" if none is known."""
+    """Return the file and line that led to a call; "" if they are unknown."""
     line = maker.line
     return "" if line is None else f"{Path(line.file).name}:{line.number}"
 
@@ -127,23 +130,23 @@ def _aligned(rows: Sequence[Sequence[str]]) -> str:
 
 
 class MemoryReport:
-    """The memory of a program: its peak, and the values that take the bytes.
+    """The memory of a program: its peak, and the values that use it.
 
     Attributes
     ----------
     peak
-        Bytes of the arena, which holds temporaries and gradients.
+        The bytes of the arena, which holds temporaries and gradients.
     lower_bound
-        The most bytes of it that live at one time.
+        The most bytes of the arena that live at one time.
     results
-        Bytes of returned tensors, of other gradients and of what callbacks are given:
-        they stay.
+        The bytes of returned tensors, of other gradients and of callbacks' operands,
+        all of which stay.
     needed
-        Bytes of the arena before recomputation.
+        The bytes of the arena before recomputation.
     workspaces
-        Bytes that threads keep for kernels to work in, as packed operands: now, and for
-        all programs together. 0 before the first replay, and of kernel sets that do
-        not count them.
+        The bytes that threads currently keep as workspaces of kernels, such as packed
+        operands, for all programs together.  The number is 0 before the first replay,
+        and for kernel sets that do not count them.
     """
 
     def __init__(self, program: Program, plan: Plan) -> None:
@@ -168,7 +171,7 @@ class MemoryReport:
         )
 
     def table(self) -> str:
-        """Return each temporary and gradient: its place and its lifetime."""
+        """Return the place and lifetime of each temporary and gradient, as a table."""
         rows: list[Sequence[str]] = [
             ("slot", "offset", "bytes", "from", "to", "made by", "at")
         ]
@@ -189,7 +192,7 @@ class MemoryReport:
         return _aligned(rows)
 
     def owners(self, count: int) -> str:
-        """Return the values with the most bytes at the peak, in words."""
+        """Return a text with the values that have the most bytes at the peak."""
         lives, sizes = self._plan.lives, self._program.sizes
         alive = occupancy(self._program, lives)
         at = alive.index(max(alive))

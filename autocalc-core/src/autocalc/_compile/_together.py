@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Many guards compared at once: that all is as it was is soon seen, and usual.
+"""Compares many guards at once: usually nothing has changed, which is fast to see.
 
-A group is quick where every object is the very object that was there.  Where one is
-not, the guards are asked one by one: an equal number is as good.
+A group is fast where every object is identical to the recorded one.  Otherwise the
+guards are checked one by one, because an equal number is sufficient.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ class Together:
     Attributes
     ----------
     slots, dicts, entries
-        As `Unchanged` takes them.
+        Values as `Unchanged` takes them.
     lists
-        Lists and copies of them.
+        Lists, and copies of them.
     classes
         Objects and their classes.
     attributes
-        Objects, names of their attributes, and the values.
+        Objects, the names of attributes, and their values.
     absent
-        Mappings and keys that they do not have.
+        Mappings, and keys that they do not contain.
     """
 
     def __init__(self) -> None:
@@ -42,19 +42,20 @@ class Together:
         self.absent: list[tuple[Mapping[Any, Any], Any]] = []
 
     def close(self) -> None:
-        """Get ready to compare; nothing is added from now on."""
+        """Prepare the comparison; nothing may be added afterwards."""
         self._unchanged = unchanged(self.slots, self.dicts, self.entries)
         self._objects = [thing for thing, _ in self.classes]
         self._things = [thing for thing, _, _ in self.attributes]
         self._names = [name for _, name, _ in self.attributes]
-        # What is compared is one row, in which each list ends with `_END`.
+        # All values form one sequence, in which `_END` follows the elements of each
+        # list.
         self._lists = [part for now, _ in self.lists for part in (now, (_END,))]
         self._values = [kind for _, kind in self.classes]
         self._values += [value for _, _, value in self.attributes]
         self._values += [x for _, copy in self.lists for x in (*copy, _END)]
 
     def holds(self) -> bool:
-        """Return whether everything is the same object that it was."""
+        """Return whether everything is identical to the recorded objects."""
         if not self._unchanged.holds() or any(starmap(contains, self.absent)):
             return False
         attributes = map(getattr, self._things, self._names)
@@ -65,5 +66,5 @@ class Together:
             return False
 
 
-#: Comes after the elements of a list, so that a longer or shorter one is another row.
+#: Follows the elements of a list, so that lists of other lengths compare as different.
 _END = object()

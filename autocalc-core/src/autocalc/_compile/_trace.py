@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A finished recording: the kinds of its slots, and the results of the function."""
+"""A finished recording: the roles of its slots, and the results of the function."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from autocalc._tensor import Tensor
 
 
 class Argument(NamedTuple):
-    """A slot that is an argument's memory: the tensor's number, where it begins."""
+    """A slot with an argument's memory: the tensor's number, and where it begins."""
 
     number: int
     offset: int
 
 
 class Owned(NamedTuple):
-    """A slot that a tensor owns which is no argument: a parameter, a buffer."""
+    """A slot owned by a tensor that is no argument, such as a parameter or a buffer."""
 
     tensor: Tensor
 
@@ -58,18 +58,18 @@ class Constant(NamedTuple):
     array: Any
 
 
-#: What a slot is that was there before the call.
+#: The role of a slot that existed before the call.
 Binding = Argument | Owned | Gradient | Constant
 
 
 class NewLeaf(NamedTuple):
-    """A leaf of the result that the function made, or a view of what was there."""
+    """A leaf of the result that the function made, or a view of existing memory."""
 
     view: View
 
 
 class Copied(NamedTuple):
-    """A leaf of the result that is the same numbers in each call, in new memory."""
+    """A leaf of the result with the same numbers in each call, in new memory."""
 
     array: Any
 
@@ -81,12 +81,12 @@ class Given(NamedTuple):
 
 
 class Same(NamedTuple):
-    """A leaf of the result that is one object in each call."""
+    """A leaf of the result that is the same object in each call."""
 
     value: Any
 
 
-#: What a leaf of a result is.
+#: The role of a leaf of the result.
 Result = NewLeaf | Copied | Given | Same
 
 
@@ -99,35 +99,35 @@ class Trace:
     instructions, memory
         The kernel calls and the slots they use.
     bindings
-        What each slot is that was there before.
+        The role of each slot that existed before.
     nesting, leaves
-        The result.
+        The nesting and the leaves of the result.
     gradients
-        Leaves whose gradient the function made, with the view of it.
+        The leaves whose gradient the function made, with the view of the gradient.
     fresh
-        Those of them that had no gradient before.
+        The leaves among them that had no gradient before.
     cleared
-        Leaves that had a gradient before, and have none any more.
+        The leaves that had a gradient before, and have none now.
     stray
-        Slots that the function made and that live on elsewhere.
+        The slots that the function made and that live on elsewhere.
     registered
-        Parameters and buffers of the modules that ran.
+        The parameters and buffers of the modules that ran.
     guards, effects
-        Python values that the function looked at, and those that it changed.
+        The Python values that the function read, and those that it changed.
     numbers
-        Those of them that are numbers, and the arguments that are: by their source.
+        The numbers among these values and among the arguments, by their source.
     spans
-        Of arguments that were followed: the values for which Python does the same.
+        For each number that was followed: the values for which Python acts the same.
     sizes
-        The shapes that the user's code looked at.
+        The shapes that the user's code read.
     shared
-        Sources of guards of arrays whose memory the kernels use.
+        The sources of guards of arrays whose memory the kernels use.
     changed
-        Objects that the function changed, and that it may have made.
+        The objects that the function changed, and that it may have made.
     again
-        The settings that each replay reads, by the places of the calls that take them.
+        The settings that each replay reads, by the places of the calls that use them.
     aliases
-        Tensors that share memory which a kernel uses: it must stay that of all.
+        Tensors that share memory which a kernel uses; they must continue to share it.
     """
 
     instructions: list[Instruction]
@@ -152,11 +152,11 @@ class Trace:
     aliases: list[Tensor]
 
     def things(self) -> list[Any]:
-        """Return the objects that it has found, and that live."""
+        """Return the living objects that the recording found."""
         return [*map(thing_of, self.guards), *self.changed]
 
     def offset_of(self, slot: int, array: Any) -> int:
-        """Return where the array of a slot's owner begins in the slot."""
+        """Return the offset of an owner's array in its slot."""
         return address(array) - address(self.memory.slots[slot].array)
 
     def lent(self) -> set[int]:
@@ -189,8 +189,8 @@ def finish(
 ) -> Trace:
     """Describe a recording after its function has returned.
 
-    `before` are the leaves that had a gradient when it began, `spans` those of the
-    numbers that were followed, `earlier` what earlier recordings have found.
+    `before` holds the leaves that had a gradient when it began.  `spans` are those of
+    the followed numbers.  `earlier` holds the objects that earlier recordings found.
     """
     found: list[Any] = []
     nesting = flatten(result, found)
@@ -199,8 +199,8 @@ def finish(
     switches = list(switched(watch.asked, memory, call))
     asked = asked_guards(watch.asked, memory, call, before)
     described = [_result(leaf, call, recorder) for leaf in found]
-    # Slots in use, and those among them that the function made and that something still
-    # holds: state, which outlives the call as results do.
+    # The slots in use. Some of those that the function made may still be held: they are
+    # state, which outlives the call as results do.
     used = {v.slot for i in recorder.instructions for v in i.views()}
     returned = {leaf.view.slot for leaf in described if isinstance(leaf, NewLeaf)}
     used |= returned
@@ -211,8 +211,9 @@ def finish(
     kept = [(leaf, view) for leaf, view in gradients if memory.slots[view.slot].made]
     explained = {view.slot for _, view in kept}
     stray = strays(memory, used - returned - explained, owners.tensors)
-    # What has changed while the function ran: an effect if it was there before, since
-    # no replay would repeat it; else an object that the function made itself.
+    # What changed while the function ran. If the object existed before, the change is
+    # an effect, since no replay would repeat it. Otherwise the function made the object
+    # itself.
     leave_out(watch.guards, recorder.refreshed | recorder.rewritten)
     gone = list(changed(watch.guards))
     effects = [guard for guard in gone if is_effect(guard, earlier)]
@@ -248,7 +249,7 @@ def finish(
 
 
 def _attributes(results: list[Any], described: list[Any]) -> Iterator[Drawn]:
-    """Yield attributes of results, which tensors of a replay do not have."""
+    """Yield attributes of results, because the tensors of a replay do not have them."""
     for leaf, kind in zip(results, described, strict=True):
         if isinstance(kind, (NewLeaf, Copied)) and leaf.__dict__:
             names = ", ".join(map(repr, leaf.__dict__))
@@ -256,7 +257,7 @@ def _attributes(results: list[Any], described: list[Any]) -> Iterator[Drawn]:
 
 
 def _is_kept(guard: Any, made: set[int]) -> bool:
-    """Return whether a guard is one for replays; `made` are of what a function made."""
+    """Return whether replays need a guard; `made` are of the function's own objects."""
     return id(guard) not in made and not getattr(guard, "only_effects", False)
 
 
@@ -286,7 +287,7 @@ def _result(leaf: Any, call: Signature, recorder: StepRecorder) -> Result:
 def _bindings(
     memory: Memory, used: set[int], call: Signature, owners: dict[int, Tensor | Leaf]
 ) -> dict[int, Binding]:
-    """Return what each used slot is that was there before the call."""
+    """Return the role of each used slot that existed before the call."""
     bindings: dict[int, Binding] = {}
     arguments = {}
     for number, tensor in enumerate(call.tensors):
@@ -298,8 +299,8 @@ def _bindings(
         if slot.made:
             continue
         owner = owners.get(index)
-        # The first source that is known counts: a copy for constants, the number of an
-        # argument, a leaf's gradient, a tensor; else the memory itself.
+        # The first known source counts: a copy for constants, the number of an
+        # argument, a leaf's gradient, a tensor, and finally the memory itself.
         if slot.kept:
             slot.replace(slot.array.copy())
             bindings[index] = Constant(slot.array)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Integers among the arguments that say for which other values Python does the same.
+"""Integers that note for which other values Python would act the same.
 
-A recorded function may slice by a number, ``keys[:, : t + 1]``, and decide by it,
-``if t == 0``.  While it is recorded a number that varies is a `Tracked`: an int whose
-sums with and products by integers are tracked too, and whose comparisons are noted.
-All that is noted is one stretch of values, a `Span`, within which every comparison has
-the same outcome.  `_picked.py` sees where the number is used as an index.
+A recorded function may slice by a number, ``keys[:, : t + 1]``, and branch on it, ``if
+t == 0``.  While it is recorded, a number that varies is a `Tracked`.  This is an int
+whose sums and products with integers are tracked too, and whose comparisons are noted.
+The notes form one range of values, a `Span`, in which every comparison has the same
+outcome.  `_picked.py` finds where the number is used as an index.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from typing import Any
 
 import numpy as np
 
-#: How a number is computed of the one that varies.
+#: A function that computes a number from the one that varies.
 Formula = Callable[[Any], Any]
 
 
-#: Decisions by what is computed of one number; with more, the number is pinned.
+#: The most decisions that depend on one number; with more, the number is pinned.
 MAX_DECISIONS = 64
 
 
 class Span:
-    """The values for which Python decides as it did with `value`.
+    """The values for which Python makes the same decisions as with `value`.
 
-    They are those from `low` to `high` for which all `decisions`, questions to a value,
-    have the same answer.
+    They are the values from `low` to `high` for which all `decisions`, which are
+    questions about the value, have the same answers.
     """
 
     __slots__ = ("_made", "closed", "decisions", "high", "low", "value")
 
-    #: Whether the number is none of a call, but one that the host computes in it.
+    #: Whether the host computes the number during a call; otherwise the call gives it.
     hosted = False
 
     def __init__(self, value: float) -> None:
@@ -45,12 +45,12 @@ class Span:
         self._made: dict[int, tuple[Any, Formula]] = {}
 
     def keep(self, low: float, high: float) -> None:
-        """Leave out the values below `low` and above `high`."""
+        """Exclude the values below `low` and above `high`."""
         if not self.closed:
             self.low, self.high = max(self.low, low), min(self.high, high)
 
     def decide(self, question: Formula, answer: Any) -> Any:
-        """Leave out the values for which a question has another answer."""
+        """Exclude the values for which a question has another answer."""
         if len(self.decisions) >= MAX_DECISIONS:
             self.pin()
         elif not self.closed:
@@ -58,7 +58,7 @@ class Span:
         return answer
 
     def answers_alike(self, number: Any) -> bool:
-        """Return whether all questions have the same answers for another value."""
+        """Return whether all questions have the same answers for another number."""
         try:
             return all(ask(number) == answer for ask, answer in self.decisions)
         except (ArithmeticError, ValueError):
@@ -66,15 +66,15 @@ class Span:
 
     @property
     def is_pinned(self) -> bool:
-        """Whether no other value is known to lead to the same."""
+        """Whether the span contains only one value."""
         return bool(self.low == self.high)
 
     def pin(self) -> None:
-        """Leave out all others: it is not known what they lead to."""
+        """Exclude all other values, because their effect is unknown."""
         self.keep(self.value, self.value)
 
     def cell(self, formula: Formula, dtype: Any, make: Callable[..., Any]) -> Any:
-        """Return an array of the number that a formula gives, and keep the formula."""
+        """Return an array of the number that a formula gives; remember the formula."""
         array = make(formula(self.value), dtype)
         if isinstance(array, np.ndarray):
             array.flags.writeable = False
@@ -82,7 +82,7 @@ class Span:
         return array
 
     def formula_of(self, array: Any) -> Formula | None:
-        """Return how an array's number is computed, None where it is another's."""
+        """Return the formula of an array's number; None if the span did not make it."""
         _, formula = self._made.get(id(array), (None, None))
         return formula
 
@@ -100,12 +100,12 @@ class Tracked(int):
         return self
 
     def cell(self, dtype: Any, make: Callable[..., Any]) -> Any:
-        """Return it as an array that a replay can fill."""
+        """Return the number as an array that a replay can fill."""
         slope, start = self._slope, self._start
         return self._span.cell(lambda t: slope * t + start, dtype, make)
 
     def _given(self) -> int:
-        """Return the number that this one was put in the place of."""
+        """Return the number that this one replaced."""
         is_itself = self._slope == 1 and self._start == 0
         return self._span.value if is_itself else plain(self)  # type: ignore[return-value]  # an int
 
@@ -115,7 +115,7 @@ class Tracked(int):
         return Tracked(self._span, slope, start) if slope else start
 
     def _pinned(self) -> int:
-        """Return the plain integer, for what is not followed."""
+        """Pin the number, and return the plain integer for untracked operations."""
         self._span.pin()
         return plain(self)
 
@@ -170,14 +170,14 @@ class Tracked(int):
     # ---- comparisons -------------------------------------------------------------
 
     def _keep(self, low: int, high: float) -> None:
-        """Note that this is from `low` to `high` in what is recorded."""
+        """Note that this number is from `low` to `high` in the recording."""
         slope, start = self._slope, self._start
         if slope < 0:
             low, high, slope, start = -high, -low, -slope, -start  # type: ignore[assignment]
         self._span.keep(_up(low - start, slope), _down(high - start, slope))
 
     def _is_less(self, other: Any, *, equal: bool) -> Any:
-        """Return whether this is less than a number, or where `equal` not more."""
+        """Return whether this is less than a number, or not greater if `equal`."""
         if other.__class__ is float and math.isinf(other):
             return plain(self) < other
         if isinstance(other, np.integer):
@@ -249,7 +249,7 @@ class Tracked(int):
 
 
 def plain(number: int) -> int:
-    """Return the exact int of the same value, which tracks nothing."""
+    """Return the plain int of the same value, which tracks nothing."""
     return int.__add__(number, 0)
 
 
@@ -262,7 +262,7 @@ def _up(number: float, by: int) -> float:
 
 
 def _pinning(name: str) -> Callable[..., Any]:
-    """Return a method that does what an int's does, and pins the number."""
+    """Return a method that pins the number, and then does what int's method does."""
     of_int = getattr(int, name)
 
     def method(self: Tracked, *args: Any) -> Any:
@@ -272,7 +272,7 @@ def _pinning(name: str) -> Callable[..., Any]:
     return method
 
 
-#: What no other value is known to lead to; operators are those of `_computed.py`.
+#: Methods that pin the number; operators come from `_computed.py`.
 _PINNING = ("float", "int", "str", "repr", "format")
 
 for _name in _PINNING:
@@ -281,18 +281,18 @@ for _name in ("bit_length", "bit_count", "to_bytes", "as_integer_ratio", "conjug
     setattr(Tracked, _name, _pinning(_name))
 
 
-#: Functions that return the plain number of a followed one, by its type.
+#: For each class of followed numbers: a function that returns the plain number.
 GIVEN: dict[type, Callable[[Any], Any]] = {Tracked: lambda x: x._given()}
 
 
 def given(value: Any) -> Any:
-    """Return the number that was replaced by one that is followed."""
+    """Return the number that a followed one replaced; other values as they are."""
     get = GIVEN.get(type(value))
     return value if get is None else get(value)
 
 
 def untracked(value: Any) -> Any:
-    """Return a tree of tuples and lists with plain numbers in it."""
+    """Return a tree of tuples and lists in which all numbers are plain."""
     if isinstance(value, Tracked):
         return plain(value)
     if type(value) in GIVEN:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Floats that say for which other values Python does the same.
+"""Floats that note for which other values Python would act the same.
 
-A float that varies from call to call is an input of a program.  While it is recorded it
-is a `TrackedFloat`: its comparisons bound the values for which the program holds, as
-those of a `Tracked` integer do.  What is computed of it alone, as ``-lr`` or
-``1 - lr * decay``, keeps how it is computed, so that a replay can compute it again.
-All else that is done with it pins it to its value.
+A float that varies from call to call is an input of a program.  While it is recorded,
+it is a `TrackedFloat`.  Its comparisons bound the values for which the program is
+valid, like those of a `Tracked` integer.  Numbers computed from it alone, as ``-lr`` or
+``1 - lr * decay``, remember their formula, so that a replay can compute them again. Any
+other use pins the number to its value.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from autocalc._compile._tracked import GIVEN, Formula, Span
 
 
 class TrackedFloat(float):
-    """A number, or what is computed of it, with the span of the number."""
+    """A number, or a number computed from it, with the span of the number."""
 
     _span: Span
     _formula: Formula | None
@@ -35,21 +35,21 @@ class TrackedFloat(float):
         return self
 
     def cell(self, dtype: Any, make: Callable[..., Any]) -> Any:
-        """Return it as an array that a replay can fill."""
+        """Return the number as an array that a replay can fill."""
         return self._span.cell(self._formula or _same, dtype, make)
 
-    #: Operators choose by the exact class of a number.
+    #: Operators dispatch on the exact class of a number.
     __class__: Any = property(lambda _: float)
 
     def _pinned(self) -> float:
-        """Return the plain float, for what is not followed."""
+        """Pin the number, and return the plain float for untracked operations."""
         self._span.pin()
         return _plain(self)
 
     # ---- comparisons -------------------------------------------------------------
 
     def _is_less(self, other: Any, *, equal: bool) -> Any:
-        """Return whether this is less than a number, or where `equal` not more."""
+        """Return whether this is less than a number, or not greater if `equal`."""
         limit = _limit(other)
         if limit is None:
             return NotImplemented
@@ -87,7 +87,7 @@ class TrackedFloat(float):
         return less if less is NotImplemented else not less
 
     def __eq__(self, other: object) -> Any:
-        if self._span.hosted:  # what holds for any number holds for this one
+        if self._span.hosted:  # it may be any number: take the general path
             return False
         less = self._is_less(other, equal=False)
         if less is NotImplemented or less:
@@ -118,7 +118,7 @@ class TrackedFloat(float):
     def __array_ufunc__(
         self, ufunc: Any, method: str, *inputs: Any, **options: Any
     ) -> Any:
-        """Let NumPy compute with the number as it is, and pin it."""
+        """Let NumPy compute with the plain number, and pin it."""
         return getattr(ufunc, method)(*map(_pinned, inputs), **options)
 
 
@@ -130,12 +130,12 @@ def _same(t: float) -> float:
 
 
 def _plain(value: float) -> float:
-    """Return the exact float of the same value."""
+    """Return the plain float of the same value."""
     return float.__mul__(value, 1.0)
 
 
 def _limit(other: Any) -> float | None:
-    """Return the number that a tracked float is compared with, or None."""
+    """Return the number with which a tracked float is compared; None if it is none."""
     if type(other) is TrackedFloat:
         return _plain(other)
     if isinstance(other, (float, int, np.floating, np.integer)):
@@ -148,7 +148,7 @@ def _pinned(other: Any) -> Any:
 
 
 def _pinning(name: str) -> Callable[..., Any]:
-    """Return a method that does what a float's does, and pins the number."""
+    """Return a method that pins the number, and then does what float's method does."""
     of_float = getattr(float, name)
 
     def method(self: TrackedFloat, *args: Any) -> Any:

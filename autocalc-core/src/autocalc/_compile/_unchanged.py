@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Whether slots, dicts and their entries hold the very objects that they held before.
+"""Checks that slots, dicts and entries still hold the identical objects.
 
-That is a quick test, and nearly always true: what must hold for a replay is checked
-one by one only where it is not.
+This check is fast and almost always true.  Only where it fails are the conditions of a
+replay checked one by one.
 """
 
 from __future__ import annotations
@@ -13,29 +13,29 @@ from typing import Any
 
 from autocalc._dispatch.engine.eager import accelerated
 
-#: An object, the name of one of its `__slots__`, and what it held.
+#: An object, the name of one of its `__slots__`, and the recorded value.
 Attribute = tuple[Any, str, Any]
 
-#: A dict, and a copy of what it was.
+#: A dict, and the recorded copy of it.
 Copied = tuple[dict[Any, Any], dict[Any, Any]]
 
-#: A dict, one of its keys, and what it held there.
+#: A dict, one of its keys, and the recorded value.
 Entry = tuple[dict[Any, Any], Any, Any]
 
 _MISSING = object()
 
 
 class Unchanged:
-    """Objects and dicts that may change.
+    """The recorded values of objects and dicts that may change.
 
     Parameters
     ----------
     slots
-        Objects with the names of slots and what they held.
+        Objects, with the names of slots and their recorded values.
     dicts
-        Dicts with copies of what they were.
+        Dicts, with recorded copies.
     entries
-        Dicts of which one key matters.
+        Dicts in which only one key matters.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Unchanged:
         self._entries = entries or []
 
     def holds(self) -> bool:
-        """Return whether each slot and entry holds the same object, each dict all."""
+        """Return whether slots, entries and dicts hold the recorded objects."""
         now = map(getattr, self._things, self._names)
         if not all(map(is_, now, self._values)):
             return False
@@ -69,5 +69,5 @@ def _same(now: dict[Any, Any], copy: dict[Any, Any]) -> bool:
     )
 
 
-#: `Unchanged`, or what the native engine has for it.
+#: `Unchanged`, or the native engine's class in its place.
 unchanged: Callable[..., Unchanged] = accelerated("unchanged", Unchanged)

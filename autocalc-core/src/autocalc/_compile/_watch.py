@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""Watches a recorded function: a replay looks at no Python value.
+"""Watches a recorded function and guards the Python values that it reads.
 
-While a function is recorded, each Python function that runs is seen.  What its code can
-read (`_reads.py`) is followed from its globals, its variables of enclosing functions
-and its arguments, and guarded before it runs (`_found.py`).  So is what other functions
-return to it.  Of AutoCalc's modules and optimizers all attributes are guarded; tensors
-that are asked for their place in the graph or their size are guarded as they were.
+A replay reads no Python values, so the guards must show whether one has changed.  While
+a function is recorded, this module sees each Python function that runs.  `_reads.py`
+determines what its code can read.  `_found.py` follows that from the function's
+globals, variables of enclosing functions and arguments, and guards it before the code
+runs.  Values that other functions return to the code are guarded as well.  For
+AutoCalc's modules and optimizers all attributes are guarded.  If code asks a tensor for
+its size or its place in the graph, the tensor is guarded as it was.
 
-A value that has changed leads to a new recording; one that the function itself changes
-is an effect, which no replay would repeat.  So are draws from generators of random
-numbers that are not AutoCalc's, and elements that are taken from iterators.
+A value that has changed leads to a new recording.  A value that the function itself
+changes is an effect, which a replay would not repeat.  So are draws from random
+generators other than AutoCalc's, and elements taken from iterators.
 """
 
 from __future__ import annotations
@@ -70,50 +72,50 @@ from autocalc._tensor import Tensor
 _ESCAPES = Path()
 _ESCAPES.escapes = True
 
-#: Methods of Python's generators of random numbers, all in C.
+#: Methods of Python's random generators, all in C.
 _DRAWS = frozenset({"random", "getrandbits", "randbytes", "seed", "setstate"})
 
 #: Methods of files, all in C.
 _WRITES = frozenset({"write", "writelines"})
 
-#: Attributes of frames that lead to what other functions see.
+#: Attributes of frames that lead to values of other functions.
 _FRAMES = frozenset({"f_back", "f_builtins", "f_globals", "f_lasti", "f_locals"})
 
-#: Methods that give the text of a tensor.
+#: Methods that return the text of a tensor.
 _TEXTS = frozenset({"__repr__", "__format__"})
 
 
-#: Methods that see calls of code, by its kind.
+#: The methods that handle calls of code, by the kind of the code.
 _SEEN_BY = {"users": "_users_frame", "asked": "_asked", "answered": "_answered",
             "own": "_own_frame", "library": "_library_frame"}  # fmt: skip
 
 
 class FunctionWatch:
-    """A ``with`` block in which Python functions are seen.
+    """A ``with`` block in which the calls of Python functions are seen.
 
     Attributes
     ----------
     prints
-        Lines that print.
+        The lines that print.
     own
         The modules, optimizers and other objects of AutoCalc that ran.
     sizes
-        The shapes that the user's code asked tensors for.
+        The shapes that the user's code read from tensors.
     asked
-        Tensors that the user's code asked for anything, their edges before the first
-        question, and whether it asked for the gradient
-        that they had before.
+        The tensors of which the user's code read anything.  For each tensor: its edge
+        before the first read, and whether the code read the gradient that it had
+        before.
     records
         Whether gradients are recorded when the function has returned.
 
     Parameters
     ----------
-    recording
+    The recorder of the same block.
         What is recorded in the same block.
     function
-        What is recorded.
+        The function that is recorded.
     following
-        The numbers that are followed: those that are not seen to decide are pinned.
+        The followed numbers; a number is pinned where its use cannot be seen.
     """
 
     def __init__(
@@ -129,16 +131,16 @@ class FunctionWatch:
         self._spans = following.spans
         self._picked = Picked(following.spans, following.names())
         self._is_first, self._prints_now = True, False
-        self._may_draw = False  # other threads draw as well
-        self._message: FrameType | None = None  # of AutoCalc, which a logger handles
-        # What runs when garbage is collected is no part of the function.
+        self._may_draw = False  # other threads may draw as well
+        self._message: FrameType | None = None  # the frame that logs AutoCalc's message
+        # Callbacks of the garbage collector are no part of the function.
         codes = [getattr(callback, "__code__", None) for callback in gc.callbacks]
         self._kinds: dict[int, str] = {id(code): "" for code in codes if code}
-        self._codes = codes  # that ids in `_kinds` belong to
+        self._codes = codes  # keeps code objects alive whose ids are in `_kinds`
 
     @property
     def guards(self) -> list[AnyGuard]:
-        """Of everything that was looked at."""
+        """The guards of all values that were read."""
         return self._found.guards
 
     @property
@@ -160,7 +162,7 @@ class FunctionWatch:
         return self
 
     def __exit__(self, *error: object) -> None:
-        if hasattr(self._before, "enable"):  # cProfile's, which is no function
+        if hasattr(self._before, "enable"):  # cProfile's profiler is no function
             sys.setprofile(None)
             self._before.enable()
         else:
@@ -169,7 +171,7 @@ class FunctionWatch:
         before, self.records = self.records, is_grad_enabled()
         if self.records is not before:
             self.guards.append(Drawn("whether gradients are recorded", None))
-        self.own.states()  # as the step leaves them
+        self.own.states()  # the state after the step
         self._found.forget_the_dead()
         if self._spans:
             self._put_plain_numbers()
@@ -178,7 +180,7 @@ class FunctionWatch:
             self.guards.append(Drawn(what, None))
 
     def _put_plain_numbers(self) -> None:
-        """Replace numbers that are followed where the function has kept them."""
+        """Replace the followed numbers that the function has stored by plain ones."""
         for guard in self.guards:
             if isinstance(guard, Guard) and guard.place.is_writable:
                 now = guard.get()
@@ -188,14 +190,14 @@ class FunctionWatch:
     # ---- what runs -----------------------------------------------------------------
 
     def _event(self, frame: FrameType, event: str, arg: Any) -> None:
-        # Inside a kernel, or the host's own work, nothing is looked at: that is one
-        # call.
+        # Code inside a kernel or the host's own work is ignored: it counts as one call.
         if self._recording.inside or self._in_message(frame, event):
             return
         if event == "call":
             code = frame.f_code
-            # One look-up for each call of a Python function; the kind of its code is
-            # found once: the user's, AutoCalc's of a kind that matters here, or "".
+            # Each call of a Python function needs one look-up. The kind of its code is
+            # determined only once: the user's, AutoCalc's of a kind that matters here,
+            # or "".
             kind = self._kinds.get(id(code))
             if kind is None:
                 kind = self._learn(frame)
@@ -209,11 +211,11 @@ class FunctionWatch:
                 self._returned(frame, arg)
         elif event == "c_call":
             self._called(frame, arg)
-        elif arg is print:  # it returns, or raises
+        elif arg is print:  # `print` has returned or raised
             self._prints_now = False
 
     def _event_with_numbers(self, frame: FrameType, event: str, arg: Any) -> None:
-        """See to which code numbers that are followed come, too."""
+        """Handle an event, and see which code receives followed numbers."""
         if self._recording.inside:
             return
         self._event(frame, event, arg)
@@ -234,7 +236,7 @@ class FunctionWatch:
                     span.pin()
 
     def _in_message(self, frame: FrameType, event: str) -> bool:
-        """Return whether a logger handles a message of AutoCalc's."""
+        """Return whether a logger handles a message of AutoCalc."""
         inside = self._message is not None
         if frame is self._message and event == "return":
             self._message = None
@@ -247,7 +249,7 @@ class FunctionWatch:
         return (self._learn(frame) if kind is None else kind) == "users"
 
     def _line(self) -> UserLine | None:
-        """Return the line of the user's code that runs, not of Python's library."""
+        """Return the line of the user's code that runs, outside of Python's library."""
         frame: FrameType | None = sys._getframe()
         while frame is not None and not self._is_users(frame):
             frame = frame.f_back
@@ -257,14 +259,14 @@ class FunctionWatch:
         return UserLine(code.co_filename, frame.f_lineno, code.co_name)
 
     def _learn(self, frame: FrameType) -> str:
-        """Find the kind of the code that runs in a frame."""
+        """Determine the kind of the code that runs in a frame."""
         code = frame.f_code
         self._codes.append(code)
         kind = self._kinds[id(code)] = kind_of(code, frame.f_globals)
         return kind
 
     def _called(self, frame: FrameType, function: Any) -> None:
-        """See a call of a function in C."""
+        """Handle a call of a function in C."""
         of = getattr(function, "__self__", None)
         written = isinstance(of, io.IOBase) and function.__name__ in _WRITES
         if function is print or (written and of is not sys.stderr):
@@ -279,19 +281,19 @@ class FunctionWatch:
         elif (caller := self._caller(frame)) is not None:
             outside = read_from_outside(function, frame, caller)
             surroundings(self._found, function, caller.f_code)
-            if outside:  # while it records, nothing is collected: that is seen at once
+            if outside:  # a call of `gc` has another answer while nothing is collected
                 given = outside, self._line(), None, None
                 at_once = function.__module__ == "gc"
                 self.guards.append(Drawn(*given, reads=True, at_once=at_once))
 
     def _caller(self, frame: FrameType | None) -> FrameType | None:
-        """Return the user's frame that a frame of Python's library works for."""
+        """Return the user's frame on whose behalf a frame of Python's library runs."""
         while frame is not None and self._kinds.get(id(frame.f_code)) == "library":
             frame = frame.f_back
         return frame if self._is_users(frame) else None
 
     def _asked(self, frame: FrameType, code: CodeType) -> None:
-        """Note what the user's code asks a tensor for."""
+        """Note what the user's code reads from a tensor."""
         tensor = frame.f_locals.get("self")
         if not (isinstance(tensor, Tensor) and self._is_users(frame.f_back)):
             return
@@ -304,7 +306,7 @@ class FunctionWatch:
         self.asked[id(tensor)] = tensor, grad, edge
 
     def _answered(self, frame: FrameType, code: CodeType) -> None:
-        """See that the user's code asks a tensor for its text, not to print or log."""
+        """Handle a read of a tensor's text by the user's code; prints and logs may."""
         back = frame.f_back
         while back is not None and back.f_code.co_name in _TEXTS:
             back = back.f_back
@@ -314,7 +316,7 @@ class FunctionWatch:
             self.guards.append(Drawn(answer_of(code), self._line(), reads=True))
 
     def _own_frame(self, frame: FrameType, code: CodeType) -> None:
-        """See a method of one of AutoCalc's modules or optimizers."""
+        """Handle a method call of one of AutoCalc's modules or optimizers."""
         thing: Any = frame.f_locals.get("self")
         back: Any = frame.f_back
         is_called = self._is_users(back)
@@ -328,11 +330,11 @@ class FunctionWatch:
             elif hasattr(thing, "param_groups"):
                 self.own.optimizer(thing)
             elif is_called and code.co_name != "step":
-                # A step of a scheduler is the host's work, in replays too.
+                # The step of a scheduler is the host's work, in replays too.
                 self.own.other(thing, reads_of(code), back.f_code)
 
     def _returned(self, frame: FrameType, value: Any) -> None:
-        """See what a function returns to the user's."""
+        """Handle the value that a function returns to the user's code."""
         back = frame.f_back
         if back is None or not self._is_users(back):
             return
@@ -346,7 +348,7 @@ class FunctionWatch:
             elif getattr(function, "__code__", None) is code:
                 place = Result(self._found.held(function))
                 self._found.place(f"{name}()", place, value, back.f_code)
-        elif isinstance(value, ModuleType):  # `importlib.import_module` finds it
+        elif isinstance(value, ModuleType):  # as `importlib.import_module` returns it
             self._module(value.__name__, value, reads_of(back.f_code), back.f_code)
         elif isinstance(value, Tensor) or not is_opaque(value):
             reads = reads_of(back.f_code)
@@ -355,9 +357,10 @@ class FunctionWatch:
                 self._found.inside(what, value, reads, back.f_code, temporary=True)
 
     def _stored(self, frame: FrameType) -> None:
-        """See what a function of the user's has put into objects that it was given.
+        """Handle the values that a user's function has put into its arguments.
 
-        Code that is on the way to it may read of these what that code alone names.
+        The callers of this function may read attributes of these values that only their
+        own code names.
         """
         code, back = frame.f_code, frame.f_back
         if self._kinds.get(id(code)) != "users" or not reads_of(code).stores:
@@ -374,7 +377,7 @@ class FunctionWatch:
                 back = back.f_back
 
     def _class_body(self, frame: FrameType) -> None:
-        """See what a class that the user's code makes hands on to it."""
+        """Handle the values in the body of a class that the user's code makes."""
         back = frame.f_back
         if frame.f_code.co_flags & CO_OPTIMIZED or back is None:  # it is a function
             return
@@ -386,7 +389,7 @@ class FunctionWatch:
                     self._found.inside(*given, temporary=True)
 
     def _library_frame(self, frame: FrameType, code: CodeType) -> None:
-        """Guard what Python's library reads of what the user's code gives it."""
+        """Guard what Python's library reads from arguments of the user's code."""
         if is_message(frame):
             self._message = frame
         back = self._caller(frame.f_back)
@@ -408,7 +411,7 @@ class FunctionWatch:
                     self._found.inside(name, value.__closure__, reads, back.f_code)
 
     def _generated(self, frame: FrameType, code: CodeType, caller: CodeType) -> None:
-        """Guard the defaults of what the library has written for a user's class."""
+        """Guard the defaults of methods that the library generated for user classes."""
         if not (code.co_filename.startswith("<") and code.co_argcount):
             return
         first = frame.f_locals[code.co_varnames[0]]
@@ -422,9 +425,9 @@ class FunctionWatch:
     # ---- the user's frames ---------------------------------------------------------
 
     def _users_frame(self, frame: FrameType, code: CodeType) -> None:
-        # What this code can read, in turn: globals, variables of enclosing functions,
-        # arguments. The function that is compiled comes first; its arguments were there
-        # before, those of functions that it calls may have been made by it.
+        # This code can read globals, variables of enclosing functions and arguments.
+        # The compiled function runs first, and its arguments existed before. The
+        # arguments of functions that it calls may be objects that it made.
         reads, found = reads_of(code), self._found
         found.catches |= reads.catches
         self._may_draw |= "random" in reads.names or "random" in reads.globals
@@ -451,7 +454,7 @@ class FunctionWatch:
 
     @contextmanager
     def _perhaps_made(self) -> Iterator[None]:
-        """Mark values found in this block: the recorded function may have made them."""
+        """Treat values found in this block as perhaps made by the recorded function."""
         before, self._found.is_old = self._found.is_old, False
         try:
             yield
@@ -462,7 +465,7 @@ class FunctionWatch:
         n = code.co_argcount + code.co_kwonlyargcount
         n += bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
         names = code.co_varnames[:n]
-        if not code.co_flags & CO_OPTIMIZED:  # of `eval`, which is given variables
+        if not code.co_flags & CO_OPTIMIZED:  # code of `eval`, which gets variables
             names = (*names, *(values.keys() & reads.globals.keys()))
         for name in names:
             if name in values:
@@ -499,7 +502,7 @@ class FunctionWatch:
             self.guards.append(Drawn(what, None, None, code, reads=True))
 
     def _module(self, name: str, module: Any, reads: Reads, code: CodeType) -> None:
-        """Guard what code reads of a module that it imports itself."""
+        """Guard what code reads from a module that it imports itself."""
         if isinstance(module, ModuleType):
             place = Element(self._found.held(sys.modules), name)
             self._found.place(name, place, module, code)
@@ -516,7 +519,7 @@ class FunctionWatch:
             self._found.look(name, value, path, reads, code)
 
     def _argument(self, name: str, value: Any, reads: Reads, code: CodeType) -> None:
-        """Guard what code reads of an argument: containers may be made for the call."""
+        """Guard what code reads from an argument; a call may make new containers."""
         path = reads.locals.get(name, reads.globals.get(name))
         if isinstance(value, Tensor) and path is not None:
             self._found.tensor(name, value, path, reads, code)
@@ -537,12 +540,12 @@ class FunctionWatch:
         held, name = self._found.held(function), function.__name__
         for key in ("__code__", "__defaults__", "__kwdefaults__"):
             value = getattr(function, key)
-            if value is not None:  # defaults that come later change no call
+            if value is not None:  # defaults that are added later change no call
                 self._found.place(f"{name}.{key}", Attribute(held, key), value, code)
                 self._found.inside(f"{key} of {name}", value, reads, code)
 
     def _method(self, code: CodeType, thing: Any, reads: Reads) -> None:
-        """Guard that a class gives an object this method."""
+        """Guard that an object gets this method from its class."""
         kind = thing if isinstance(thing, type) else type(thing)
         if not is_users(kind) or not self._found.first(thing, ("method", id(code))):
             return
@@ -550,8 +553,9 @@ class FunctionWatch:
         if "super" in reads.globals:
             for base in filter(is_users, kind.__mro__):
                 self._found.inside(f"super() of {kind.__name__}", base, reads, code)
-        # The method is found in the first class of the method resolution order that has
-        # it. So each class before is guarded to lack it, and the object's own dict too.
+        # Python finds the method in the first class of the method resolution order that
+        # has it. So guards ensure that no earlier class and not the object's own dict
+        # has it.
         name, bases = code.co_name, kind.__mro__
         having = [base for base in bases if name in vars(base)]
         if not having:
@@ -568,7 +572,7 @@ class FunctionWatch:
 
 
 def _code_of(method: Any) -> Any:
-    """Return the code of a function, or of a class's or a static method."""
+    """Return the code of a function, a class method or a static method."""
     return getattr(getattr(method, "__func__", method), "__code__", None)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Objects that a step finds by weak references: programs must not keep them alive."""
+"""Objects that a step reaches by weak references; programs must not keep them alive."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from autocalc._tensor import Tensor
 
 
 def keep_weakly(found: Any, what: str, value: Any, code: CodeType) -> None:
-    """Let guards hold an object only weakly to which a weak reference leads."""
-    if isinstance(value, Tensor):  # recordings hold what their kernels use
+    """Let guards hold an object weakly, if a weak reference leads to it."""
+    if isinstance(value, Tensor):  # recordings hold the tensors that kernels use
         what = f"a tensor, to which the weak reference {what} leads"
         found.guards.append(Drawn(what, None, None, code, reads=True, at_once=True))
     elif value is not None:
@@ -21,7 +21,7 @@ def keep_weakly(found: Any, what: str, value: Any, code: CodeType) -> None:
 
 
 def target_of(found: Any, what: str, value: Any, code: CodeType) -> Any:
-    """Return the referent of a weak proxy, None if it is dead; others unchanged."""
+    """Return the referent of a weak proxy, or None; other values as they are."""
     if not isinstance(value, ProxyTypes):
         return value
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whose code and objects there are: the user's, AutoCalc's, Python's library's."""
+"""Tells the code and objects of the user, of AutoCalc and of the library apart."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from autocalc._dispatch._callers import own_path
 
-#: Where tensors are asked for what they are, and how.
+#: The files with methods that read properties of tensors, and the methods.
 _TENSORS = ("_tensor/tensor.py", "_tensor/printing.py", "_methods/properties.py")
 _GENERATORS = ("_tensor/generator.py", "_ops/random/rng_state.py")
 _FILES = ("_io/files.py",)
@@ -25,7 +25,7 @@ _ASKED = frozenset(
      "element_size"}
 )  # fmt: skip
 
-#: What a tensor is asked for that no replay asks for again.
+#: Properties of tensors that a replay would not read again.
 _ADDRESSES = frozenset({"data_ptr", "storage_offset", "untyped_storage"})
 _ANSWERS = dict.fromkeys(_ADDRESSES, "the address of a tensor")
 _ANSWERS |= {
@@ -35,23 +35,25 @@ _ANSWERS |= {
     "load": "what a file holds",
 }
 
-#: Where AutoCalc's objects have settings that steps read.
+#: The packages of AutoCalc's objects whose settings steps read.
 _OBJECTS = ("amp", "data", "distributions", "nn", "optim", "utils")
 
-#: Python's library and NumPy are taken not to change.
+#: Python's library and NumPy are assumed not to change.
 _LIBRARY = (sysconfig.get_path("stdlib"), "<frozen", "<__array_function__")
 
 _STANDARD = frozenset(sys.stdlib_module_names) - {"__main__"}
 
 
 def kind_of(code: CodeType, where: dict[str, Any]) -> str:
-    """Return whose code it is; `where` are its globals.
+    """Return the kind of code; `where` are its globals.
 
-    What weak containers run when a value dies is nobody's, and has a `selfref`.
+    The kinds are: "users"; "own" for methods of AutoCalc's modules and optimizers;
+    "asked" for methods of tensors; "answered" where a replay cannot ask again;
+    "setting" for functions without arguments that return a setting; "library"; and ""
+    for other code.
 
-    "users", "own" for AutoCalc's methods of modules and optimizers, "asked" for
-    tensors' own, "answered" where no replay can ask again, "setting" for functions
-    without arguments, "library", or "".
+    Functions that weak containers call when a value dies have a variable `selfref`.
+    Their kind is "".
     """
     file = code.co_filename
     inside = own_path(file)
@@ -67,7 +69,7 @@ def kind_of(code: CodeType, where: dict[str, Any]) -> str:
 
 
 def _kind_of_own(inside: str, code: CodeType) -> str:
-    if inside.startswith("models"):  # written as users write theirs
+    if inside.startswith("models"):  # models are written as users write them
         return "users"
     if inside in _TENSORS + _GENERATORS + _FILES and code.co_name in _ANSWERS:
         return "answered"
@@ -83,9 +85,9 @@ def _kind_of_own(inside: str, code: CodeType) -> str:
 
 
 def is_message(frame: FrameType) -> bool:
-    """Return whether a frame is Python's logging, which AutoCalc has called.
+    """Return whether a frame is a call of Python's logging by AutoCalc.
 
-    A recording leaves out what handlers do with AutoCalc's messages.
+    A recording ignores what handlers do with AutoCalc's messages.
     """
     if frame.f_globals.get("__name__") != "logging" or frame.f_back is None:
         return False
@@ -93,7 +95,7 @@ def is_message(frame: FrameType) -> bool:
 
 
 def answer_of(code: CodeType) -> str:
-    """Return in words what code of the kind "answered" returns."""
+    """Return a text for the value that code of the kind "answered" returns."""
     return _ANSWERS[code.co_name]
 
 
@@ -103,7 +105,7 @@ def asks_for_size(code: CodeType) -> bool:
 
 
 def is_users(kind: type | FunctionType | ModuleType) -> bool:
-    """Return whether a class or its like is none of AutoCalc, NumPy, nor Python."""
+    """Return whether a class, function or module is the user's own."""
     name = "__name__" if isinstance(kind, ModuleType) else "__module__"
     module = getattr(kind, name, "")
     if module == "types":  # also of the classes that `make_dataclass` makes
@@ -112,7 +114,7 @@ def is_users(kind: type | FunctionType | ModuleType) -> bool:
 
 
 def _is_generated(module: str) -> bool:
-    """Return whether code without a file is a method that the library has written."""
+    """Return whether code without a file is a method that the library generated."""
     return module.startswith("namedtuple_") or _is_of_library(module)
 
 
@@ -124,11 +126,11 @@ def _is_of_library(module: str) -> bool:
 
 
 def is_own(kind: type) -> bool:
-    """Return whether a class is AutoCalc's."""
+    """Return whether a class belongs to AutoCalc."""
     return str(kind.__module__).startswith("autocalc")
 
 
 def is_standard(thing: Any) -> bool:
-    """Return whether an object's class is one of Python's library."""
+    """Return whether an object's class belongs to Python's library."""
     module = getattr(type(thing), "__module__", "")
     return isinstance(module, str) and module.partition(".")[0] in _STANDARD

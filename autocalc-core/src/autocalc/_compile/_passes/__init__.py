@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Passes: each takes a program and returns one that does the same in less time."""
+"""Passes: each takes a program and returns an equivalent program that is faster."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from autocalc._compile._passes import (
 from autocalc._program import _copies, _elementwise_fusion, _rewrites
 from autocalc._program._form import Program
 
-#: In the order in which they run.
+#: The passes, in the order in which they run.
 PASSES: dict[str, Callable[[Program], Program]] = {
     "versions": versions.run,
     "dead_code": dead_code.run,
@@ -42,14 +42,14 @@ PASSES: dict[str, Callable[[Program], Program]] = {
 }
 
 
-#: Those after which sums are computed in another order.
+#: Passes that change the order of sums.
 REORDERING = frozenset(
     {"accumulate", "epilogues", "norm_epilogues", "norm_folding", "transposed_weights"}
 )
 
 
 def optimize(program: Program, *, off: Iterable[str] = ()) -> Program:
-    """Return the program after all passes but those that are switched off."""
+    """Return the program after all passes that are not switched off."""
     for name, run in PASSES.items():
         if name not in off:
             program = run(program)

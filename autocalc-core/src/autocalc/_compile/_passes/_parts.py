@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""The last part of a call that keeps what the part works on, as a call of its own.
+"""Reads the last part of a fused call as a call of its own.
 
 ::
 
     u, pre = linear(x, w, b; f)      can be read as  u = f(pre)
     s, u, .. = add_norm(a, b, w)     can be read as  u, .. = norm(s, w)
 
-where the set's two kernels give the same bits, which a trial on random numbers of the
-same shapes tells.
+The call must also store the operand of this last part.  The two kernels of the set must
+give the same bits.  A trial with random numbers of the same shapes shows whether they
+do.
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ from autocalc._program._kernel_choice import instruction as chosen
 from autocalc._program._rewrites import ACTIVATIONS, NORMS_OF_SUMS, activation_of
 from autocalc._program._views import View, view_at
 
-#: What trials found, by set, operands and attributes.
+#: The results of trials, by set, operands and attributes.
 _found: dict[Any, bool] = {}
 
-#: By the norms that make the sum that they normalise, those that do not.
+#: For each norm that also makes the sum that it normalises: the norm that does not.
 _NORMS = {of_sum: norm for norm, of_sum in NORMS_OF_SUMS.items()}
 
 
 def part_of(call: Instruction, view: View) -> Instruction | None:
-    """Return the call that makes `view` of another result of this call."""
+    """Return a call that makes the result `view` from another result of this call."""
     made = _activation(call, view) or _norm(call, view)
     if made is None or made.chosen != call.chosen or not _agree(call, made):
         return None
@@ -59,7 +60,7 @@ def _norm(call: Instruction, view: View) -> Instruction | None:
 
 
 def _agree(call: Instruction, part: Instruction) -> bool:
-    """Return whether both give the same bits."""
+    """Return whether both calls give the same bits."""
     views = [(v.shape, v.strides, v.dtype) for v in call.views()]
     key = call.chosen, call.name, call.attributes, part.name, tuple(views)
     if key not in _found:
@@ -88,7 +89,7 @@ def _trial(call: Instruction, part: Instruction) -> bool:
 
 
 def _room(view: View, roots: dict[int, Array]) -> Array:
-    """Return an array for a view; views of one slot share one."""
+    """Return an array for a view; the views of one slot share memory."""
     if view.slot not in roots or roots[view.slot].nbytes < view.stop:
         roots[view.slot] = np.zeros(view.stop, np.uint8)
     return view_at(roots[view.slot], view.offset, view)

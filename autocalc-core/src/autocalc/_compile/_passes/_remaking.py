@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How a value can be made again: which calls, from what, at which cost."""
+"""How a value can be computed again: with which calls, from what, at which cost."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ from autocalc._program._plan import LiveRange
 from autocalc._program._views import View
 from autocalc._program._work import work_of
 
-#: Calls in a row that one value may take.
+#: The longest chain of calls that may compute one value again.
 DEPTH = 6
 
-#: Times that a value may be made again.
+#: The number of times that a value may be computed again.
 TIMES = 3
 
-#: Operations that a core does while it moves a byte.
+#: The operations that a core does in the time in which it moves a byte.
 FLOPS_PER_BYTE = 8
 
 
 @dataclass
 class Remake:
-    """Calls that make a value again.
+    """The calls that compute a value again.
 
     Attributes
     ----------
     slot
-        What is made again; from place `at` on the new one is read.
+        The slot that is computed again; from place `at` on, the new slot is read.
     at
         The place before which the calls run.
     calls
-        In order.
+        The calls, in order.
     new
-        By slot: the one that holds the same value from `at` on.
+        For each slot that the calls write: the slot that holds its value from `at` on.
     products
-        How many of them are as costly as matrix products.
+        How many of the calls cost as much as matrix products.
     cost
-        Bytes moved, and operations as bytes.
+        The bytes moved, plus the operations converted to bytes.
     gain
-        Bytes that no longer live between the uses before and after.
+        The bytes that no longer live between the uses before `at` and after it.
     """
 
     slot: int
@@ -53,14 +53,14 @@ class Remake:
     gain: int = 0
 
     def take_back(self, before: Remake) -> None:
-        """Become what it was before."""
+        """Restore the state of an earlier copy."""
         self.calls, self.new = before.calls, before.new
         self.products, self.cost = before.products, before.cost
         self.gain = before.gain
 
 
 def is_product(instruction: Instruction) -> bool:
-    """Return whether a call costs as much as a matrix product: not just a pass."""
+    """Return whether a call costs as much as a matrix product, not just one pass."""
     spec = instruction.spec
     if spec is None or spec.name == "elementwise_chain":
         return False
@@ -74,11 +74,11 @@ class Values:
     Parameters
     ----------
     program
-        It is not changed.
+        The program; it is not changed.
     lives
-        Of its temporaries.
+        The live ranges of its temporaries.
     origin
-        Of slots that hold a value made again: the slot that held it first.
+        For each slot that holds a recomputed value: the slot that held the value first.
     """
 
     def __init__(
@@ -100,14 +100,14 @@ class Values:
         return self.origin.get(slot, slot)
 
     def remake(self, slot: int, at: int) -> Remake | None:
-        """Return how a temporary is made again before a place; None if it is not."""
+        """Return how to compute a temporary again before a place; None if it cannot."""
         if len(self._same[self._first(slot)]) > TIMES:
             return None
         draft = Remake(slot, at)
         return draft if self._add(slot, draft, DEPTH) else None
 
     def _add(self, slot: int, draft: Remake, depth: int) -> bool:
-        """Append the calls that make a slot; return whether there are such."""
+        """Append the calls that make a slot; return whether that is possible."""
         maker = self._maker(slot)
         if maker is None or not depth:
             return False
@@ -120,12 +120,12 @@ class Values:
                 draft.take_back(before)
                 return False
             where[view.slot] = found
-        if slot not in draft.new:  # one of the calls before may have made it, too
+        if slot not in draft.new:  # an earlier call may have made this slot as well
             self._append(call, where, draft)
         return True
 
     def _append(self, call: Instruction, where: dict[int, int], draft: Remake) -> None:
-        """Append a call with its operands elsewhere, and its results in new slots."""
+        """Append a call that reads operands in other slots and writes to new slots."""
         index = max(*self.program.sizes, *draft.new.values(), 0)
         results: dict[int, int] = {}
         for view in call.writes():
@@ -141,7 +141,7 @@ class Values:
         draft.cost += work.bytes + work.flops / FLOPS_PER_BYTE
 
     def _operand(self, slot: int, made: int, draft: Remake, depth: int) -> int | None:
-        """Return which slot holds, before the draft's place, what a call read then."""
+        """Return the slot that holds, at the draft's place, the value a call read."""
         if slot in draft.new:
             return draft.new[slot]
         if any(made <= at < draft.at for at in self._writers.get(slot, ())):
@@ -160,9 +160,10 @@ class Values:
         return None
 
     def _maker(self, slot: int) -> tuple[int, Instruction] | None:
-        """Return a call that makes all of a temporary, and where its operands are made.
+        """Return the call that makes all of a temporary, and the place of its operands.
 
-        None if it has several writers, or one that reads what is there.
+        Return None if the slot has several writers, or if its writer reads the old
+        content.
         """
         writers = self._writers.get(slot, [])
         if slot not in self.program.temporaries or len(writers) != 1:
@@ -179,7 +180,7 @@ class Values:
         return (at, call) if part is None else (at + 1, part)
 
     def companions(self, draft: Remake) -> Iterator[int]:
-        """Yield the other slots whose later uses may read what the calls make."""
+        """Yield the other slots whose later uses may read the results of the calls."""
         for slot in draft.new:
             if slot in self.program.temporaries and self._maker(slot) is not None:
                 yield slot

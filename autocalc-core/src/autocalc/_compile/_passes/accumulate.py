@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Accumulation: what is added to a total is added by the kernel that computes it.
+"""Accumulation: a kernel adds its result to a total, instead of a separate `add`.
 
 ::
 
@@ -7,8 +7,8 @@
     fill(a, 0), k(a += ..)          becomes  k(a, ..)
     fill(a, 0), add(a, a, t)        becomes  copy(a, t)
 
-Sums may be rounded in another order, and 0 + -0.0 is 0 where -0.0 is kept: results stay
-within the kernels' budgets.
+Sums may be rounded in another order.  0 + -0.0 is 0, but a copy keeps -0.0.  Results
+stay within the kernels' error budgets.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from autocalc._program._views import View
 
 
 def run(program: Program) -> Program:
-    """Let kernels add to totals, and write where a total is 0."""
+    """Let kernels add to totals, and let them write where a total is 0."""
     flow = Flow(program)
     for at, instruction in flow:
         if instruction.name == "add":
@@ -35,7 +35,7 @@ def run(program: Program) -> Program:
 
 
 def _join(flow: Flow, at: int) -> bool:
-    """Give an addition to the kernel that made one of its operands."""
+    """Merge an addition into the kernel that made one of its operands."""
     for total, part, out in _sums(flow[at]):
         maker = flow.only_writer(part)
         if maker is None or flow.readers[part.slot] != {at} or not flow.is_whole(part):
@@ -54,7 +54,7 @@ def _join(flow: Flow, at: int) -> bool:
 
 
 def _sums(instruction: Instruction) -> Iterator[tuple[View, View, View]]:
-    """Yield (total, part, sum) both ways, where all three have the same layout."""
+    """Yield (total, part, sum) for both orders, if all three have the same layout."""
     out, a, b = map(one, (*instruction.outputs, *instruction.inputs))
     if alike(a, b) and alike(a, out) and a.slot != b.slot:
         yield from ((a, b, out), (b, a, out))
@@ -63,7 +63,7 @@ def _sums(instruction: Instruction) -> Iterator[tuple[View, View, View]]:
 def _adding(
     maker: Instruction, slot: int, total: View, add: Instruction
 ) -> Instruction | None:
-    """Return the maker of a slot as it adds to `total`; None if it cannot."""
+    """Return the call that adds slot's value to `total`; None if there is none."""
     spec = maker.spec
     if spec is None or total.slot in {view.slot for view in maker.views()}:
         return None
@@ -82,7 +82,7 @@ def _adding(
 
 
 def _attributes(maker: Instruction, i: int) -> tuple[Any, ...] | None:
-    """Return the attributes with which output i is added into; None if none do."""
+    """Return the attributes that make output i accumulate; None if there are none."""
     attributes = (*maker.attributes[:-1], maker.accumulated | 1 << i)
     if maker.name != "gemm":
         return attributes
@@ -92,7 +92,7 @@ def _attributes(maker: Instruction, i: int) -> tuple[Any, ...] | None:
 
 
 def _place(flow: Flow, maker: int, at: int, total: int) -> int | None:
-    """Return where the maker can add: where it is, or where the addition is."""
+    """Return where the adding call can run: at `maker` or at `at`; None if nowhere."""
     if not flow.is_used(total, maker + 1, at - 1):
         return maker
     reads = {view.slot for view in flow[maker].reads()}
@@ -103,7 +103,7 @@ def _place(flow: Flow, maker: int, at: int, total: int) -> int | None:
 
 
 def _one(flow: Flow, at: int, total: View, out: View) -> bool:
-    """Return whether a total and its sum can be one slot: one ends as one begins."""
+    """Return whether a total and its sum can share a slot: their lives are disjoint."""
     if total.slot not in flow.program.temporaries or not flow.is_whole(total):
         return False
     uses = flow.uses(total.slot)
@@ -111,12 +111,12 @@ def _one(flow: Flow, at: int, total: View, out: View) -> bool:
 
 
 def _unite(flow: Flow, total: View, out: View) -> None:
-    """Give a total the memory of its sum."""
+    """Let a total use the slot of its sum."""
     flow.rename(total.slot, lambda view: shifted(view, out))
 
 
 def _start(flow: Flow, at: int) -> bool:
-    """Make the first addition to zeros a copy."""
+    """Replace the first addition to zeros by a copy."""
     out, a, b = map(one, (*flow[at].outputs, *flow[at].inputs))
     for total, part in ((a, b), (b, a)):
         zeros = _zeros(flow, at, total) if total == out else None
@@ -133,7 +133,7 @@ def _start(flow: Flow, at: int) -> bool:
 
 
 def _plain(flow: Flow, at: int) -> None:
-    """Let a kernel write where it adds to zeros."""
+    """Let a kernel write, instead of add, where the total is zeros."""
     for i, out in enumerate(flow[at].outputs):
         instruction = flow[at]
         mask = instruction.accumulated
@@ -157,7 +157,7 @@ def _plain(flow: Flow, at: int) -> None:
 
 
 def _zeros(flow: Flow, at: int, view: View) -> int | None:
-    """Return the instruction whose zeros fill a slot when `at` begins."""
+    """Return the instruction that last filled a slot with zeros before `at`, if any."""
     before = [i for i in flow.uses(view.slot) if i < at]
     place = max(before, default=-1)
     if place < 0 or flow[place].name != "fill" or view.slot in _read(flow[place]):
@@ -173,6 +173,6 @@ def _read(instruction: Instruction) -> set[int]:
 
 
 def _drop(flow: Flow, zeros: int, out: View) -> None:
-    """Take away zeros that are all overwritten."""
+    """Remove a fill with zeros that is overwritten completely."""
     if flow.is_whole(out):
         flow.put(zeros, None)

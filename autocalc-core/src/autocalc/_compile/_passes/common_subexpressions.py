@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Common subexpressions: the same call of the same values runs once.
+"""Common subexpressions: calls with the same values run only once.
 
-Every slot has a version that goes up with each write, so that equal keys mean equal
+Every slot has a version that each write increments.  Equal keys therefore mean equal
 values (value numbering; Cocke and Schwartz, 1970).  Results must be temporaries that
-nothing else writes.  Checkpoints run a call twice to save memory: what would
-raise the peak is left as it is.
+nothing else writes.  Checkpoints run a call twice to save memory, so the pass makes no
+change that would raise the peak.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from autocalc._program._form import Instruction, Program
 from autocalc._program._plan import peak
 from autocalc._program._views import Operand, View
 
-#: How much more memory a program may take at most for having fewer calls: a share of
-#: its peak, and bytes that do not matter.
+#: The memory that a program with fewer calls may use: a multiple of the peak, plus a
+#: number of bytes that do not matter.
 MORE_MEMORY, FEW_BYTES = 1.05, 1 << 16
 
 
 def run(program: Program) -> Program:
-    """Let later calls that compute the same read the results of the first."""
+    """Let later calls that compute the same values read the first call's results."""
     merged = _merged(program)
     fewer = len(merged.instructions) < len(program.instructions)
     most = MORE_MEMORY * peak(program) + FEW_BYTES
@@ -55,7 +55,7 @@ def _replace(flow: Flow, slot: int, by: int) -> None:
 def _key(
     flow: Flow, instruction: Instruction, versions: Counter[int]
 ) -> Hashable | None:
-    """Return the key of a call's results; None if they are not just values."""
+    """Return the key of a call's results; None if the call does more than that."""
     spec = instruction.spec
     if spec is None or spec.writes or instruction.accumulated:
         return None
@@ -70,7 +70,7 @@ def _key(
         else:
             outputs.append(None)
     inputs = tuple(_value(x, versions) for x in instruction.inputs)
-    # -0.0 and 0.0 are equal, and so are 1 and True: their texts are not.
+    # -0.0 equals 0.0, and 1 equals True, but their texts differ.
     attributes = repr(instruction.attributes)
     return spec.name, instruction.chosen, inputs, attributes, tuple(outputs)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Constants: calls that always compute the same run once, when the program is made.
 
-A constant is memory that no tensor owns and that nothing writes: a number, and what is
-computed of numbers alone (the 1 from which backward starts, zeros, ranges, masks).
+A constant is memory that no tensor owns and that nothing writes.  It holds a number, or
+values computed from numbers only: the 1 where backward starts, zeros, ranges, masks.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from autocalc._program._flow import Flow, one
 from autocalc._program._form import Instruction, Program
 from autocalc._program._views import Operand, View, view_at
 
-#: Bytes of constants that a program keeps at most in addition to its arena.
+#: The most bytes of constants that a program keeps in addition to its arena.
 MAX_BYTES = 1 << 26
 
 
 def run(program: Program) -> Program:
-    """Run what has constant operands alone, and keep the results as constants."""
+    """Run calls whose operands are all constants, and keep the results as constants."""
     flow = Flow(program)
     constants = flow.program.constants
     left = MAX_BYTES
@@ -42,10 +42,10 @@ def run(program: Program) -> Program:
 
 
 def _background(flow: Flow, at: int, instruction: Instruction) -> set[int]:
-    """Return the slot whose background a call fills, before others fill parts of it.
+    """Return the slot whose background a call fills before others fill parts of it.
 
-    If these write the same parts each time, before anything reads it, the memory
-    between the parts can be kept from run to run.
+    If the others write the same parts each time, before anything reads the slot, then
+    the memory between the parts can be kept from run to run.
     """
     if instruction.name != "fill":
         return set()

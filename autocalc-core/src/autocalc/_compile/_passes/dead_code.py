@@ -9,10 +9,10 @@ from autocalc._program._form import Instruction, Program
 
 
 def run(program: Program) -> Program:
-    """Leave out instructions that only write temporaries which are not read later.
+    """Remove instructions that only write temporaries which nothing reads later.
 
-    One loop from the end: a slot is wanted if it is seen after the run, or read by an
-    instruction that stays.  What the host does always stays.
+    One loop from the end suffices.  A slot is needed if it is visible after the run, or
+    if an instruction that stays reads it.  Instructions of the host always stay.
     """
     wanted = program.kept()
     stays: list[Instruction] = []

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Early callbacks: what a callback is given is complete before the step comes to it.
+"""Early callbacks: a callback runs as soon as its operands are complete.
 
 ::
 
     k(g, ..), l(h, ..), callback(g)     becomes  k(g, ..), callback(g), l(h, ..)
 
-So communication begins while backward goes on, although hooks of leaves run when it has
-ended.  A callback moves up to the last one that uses what it reads or writes.  What the
-host does keeps its order.  A callback that is given nothing stays where it is.
+Communication then begins while backward still runs, although hooks of leaves run only
+when it has ended.  A callback moves to the place after the last instruction that uses
+one of its slots.  The order of the host's instructions does not change.  A callback
+without operands stays where it is.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def run(program: Program) -> Program:
 
 
 def _place(before: list[Instruction], instruction: Instruction) -> int:
-    """Return how many of the instructions before it must stay before it."""
+    """Return how many of the earlier instructions must stay before this one."""
     at = len(before)
     if instruction.callback is None or not instruction.inputs:
         return at

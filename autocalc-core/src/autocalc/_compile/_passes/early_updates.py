@@ -6,16 +6,17 @@
     k(g, ..), l(h, ..), update(p q, g h)    becomes  k(g, ..), update(p, g),
                                                      l(h, ..), update(q, h)
 
-A gradient is then read while it is in a cache, and where nothing reads it after the
-step its memory is free for what follows.  A call updates at least `PART` bytes, so that
-calls stay few.  A step with fewer bytes stays unchanged.  So does one whose gradients
-stay and have fewer than `KEPT` bytes, which the last cache holds anyway.
+A gradient is then read while it is in a cache.  If nothing reads it after the step, its
+memory becomes free for later temporaries.  A call updates at least `PART` bytes, so
+that there are few calls.  A step with fewer bytes stays unchanged.  So does a step with
+fewer than `KEPT` bytes of gradients that stay, because the last-level cache holds them
+anyway.
 
-The kernels of optimizers treat each parameter by itself, so results have the same bits.
-An update waits for the last use of its parameters and the last write of its gradients,
-as by a clipping of all of them.  It does not move over Python, which may look at a
-parameter, nor over a kernel that may refuse values, as an index out of range.  After
-such an error all parameters are unchanged.
+The kernels of optimizers treat each parameter separately, so results have the same
+bits.  An update waits for the last use of its parameters and for the last write of its
+gradients, as when all gradients are clipped.  It does not move across Python code,
+which may read a parameter.  It does not move across a kernel that may refuse values,
+such as an index out of range: after such an error all parameters are unchanged.
 """
 
 from __future__ import annotations
@@ -30,17 +31,17 @@ from autocalc._program._form import Instruction, Program
 from autocalc._program._kernel_choice import instruction as chosen
 from autocalc._program._views import Operand, View
 
-#: Bytes of gradients that one call updates at least.
+#: The fewest bytes of gradients that one call updates.
 PART = 1 << 20
 
-#: Bytes of gradients that stay which are worth it.
+#: The fewest bytes of gradients that stay for which the pass is worthwhile.
 KEPT = 1 << 25
 
-#: Families whose kernels look at values and may refuse them; backward ones read what
-#: was looked at before.
+#: Families whose kernels check values and may refuse them. Their backward kernels read
+#: values that the forward kernels have checked.
 CHECKING = ("indexing", "linalg", "losses")
 
-#: Those of other families: they divide by integers.
+#: Kernels of other families that may refuse values: they divide integers.
 DIVISIONS = frozenset({"floor_divide", "remainder", "fmod"})
 
 
@@ -58,7 +59,7 @@ def run(program: Program) -> Program:
 
 
 def is_update(spec: KernelSpec | None) -> bool:
-    """Return whether a kernel is an optimizer's: each of its parameters is alone."""
+    """Return whether a kernel is an optimizer's: it treats parameters separately."""
     return (
         spec is not None
         and any(operand.name == "grads" for operand in spec.inputs)
@@ -67,7 +68,7 @@ def is_update(spec: KernelSpec | None) -> bool:
 
 
 def may_refuse(instruction: Instruction) -> bool:
-    """Return whether a kernel may raise because of the values that it is given."""
+    """Return whether a kernel may raise because of its operands' values."""
     for name in instruction.fused or (instruction.name,):
         spec = TABLE.get(name)
         if spec is None or name in DIVISIONS:
@@ -79,14 +80,14 @@ def may_refuse(instruction: Instruction) -> bool:
 
 
 class _Part(NamedTuple):
-    """Parameters that are updated together, before place `at`."""
+    """Parameters that are updated together, before the instruction at place `at`."""
 
     at: int
     members: list[int]
 
 
 class _Spreading:
-    """Instructions before an update, and the places for its parts among them."""
+    """The instructions before an update, and the places for its parts among them."""
 
     def __init__(
         self, before: Sequence[Instruction], update: Instruction, cells: set[int]
@@ -100,11 +101,12 @@ class _Spreading:
             if self._is_setting(one)
             for slot in _written(one)
         }
-        #: What fills the cells of this call: the rate, the count of steps.
+        #: The instructions that fill this call's cells: the learning rate, the step
+        #: count.
         self._own = {last[view.slot] for view in update.reads() if view.slot in last}
 
     def _is_setting(self, instruction: Instruction) -> bool:
-        """Return whether the host fills what updates alone read."""
+        """Return whether the host fills cells that only updates read."""
         return instruction.name == "host" and bool(_written(instruction) & self._cells)
 
     def result(self, *, least: int) -> list[Instruction]:
@@ -128,11 +130,11 @@ class _Spreading:
         return order
 
     def _parts(self) -> list[_Part]:
-        """Return parts of at least `PART` bytes, in order."""
+        """Return the parts of at least `PART` bytes, in order."""
         update, end = self._update, len(self._before)
         slots = [view.slot for view in update.writes()]
         if not slots or len(set(slots)) < len(slots):
-            return []  # of what shares memory the last one to write wins
+            return []  # parameters share memory: the last one to write wins
         floor = max((self._behind(at) for at in self._own), default=0)
         grads = _lists(update)[-1]
         places: dict[int, list[int]] = {}
@@ -145,7 +147,7 @@ class _Spreading:
             if sum(grads[i].nbytes for i in members) >= PART:
                 parts.append(_Part(at, members))
                 members = []
-        if members:  # too few for a call of their own
+        if members:  # too few bytes for a separate call
             last = parts.pop().members if parts else []
             parts.append(_Part(end, [*last, *members]))
         return parts
@@ -164,19 +166,19 @@ class _Spreading:
         return replace(made, line=update.line, fused=update.fused)
 
     def _earliest(self, i: int) -> int:
-        """Return the place before which parameter `i` can be updated first."""
+        """Return the first place at which parameter `i` can be updated."""
         mine = [x[i] for x in _lists(self._update)]
         written = {view.slot for view in mine[:-1]}
         return self._place(written, mine[-1].slot, len(self._before))
 
     def _behind(self, at: int) -> int:
-        """Return the place to which what fills a cell can move."""
+        """Return the place to which an instruction that fills a cell can move."""
         return self._place(_written(self._before[at]), None, at)
 
     def _place(self, written: set[int], grad: int | None, end: int) -> int:
-        """Return the place after all that must run before slots are written.
+        """Return the first place at which slots can be written.
 
-        `grad` is a slot that is read.
+        `grad` is a slot that is read there.
         """
         for at in range(end - 1, -1, -1):
             one = self._before[at]
@@ -202,7 +204,7 @@ def _cells(instructions: Iterable[Instruction]) -> set[int]:
 
 
 def _least(program: Program, update: Instruction) -> int:
-    """Return how many bytes of gradients are worth it."""
+    """Return the fewest bytes of gradients for which the pass is worthwhile."""
     grads = _lists(update)[-1:]
     fleeting = all(v.slot in program.temporaries for some in grads for v in some)
     return PART if fleeting else KEPT
@@ -213,13 +215,13 @@ def _written(instruction: Instruction) -> set[int]:
 
 
 def _lists(update: Instruction) -> list[tuple[View, ...]]:
-    """Return the lists of an update that are not empty: gradients are the last."""
+    """Return the lists of an update that are not empty; the gradients come last."""
     operands: Iterable[Operand] = (*update.outputs, *update.inputs)
     return [x for x in operands if x and not isinstance(x, View)]
 
 
 def _those(operand: Operand, members: list[int]) -> Operand:
-    """Return some arrays of a list that is not empty."""
+    """Return some elements of a list operand; other operands as they are."""
     if not operand or isinstance(operand, View):
         return operand
     return tuple(operand[i] for i in members)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Identities: arithmetic that gives back its operand becomes a copy, bit for bit.
+"""Identities: arithmetic that returns its operand becomes a copy, bit for bit.
 
-x * 1, x / 1 and x - 0 are x for every x, -0.0 and infinities among them.  x + 0 is x
-for integers alone: -0.0 + 0 is 0.  The pass `copies` finds where the copy is not
-needed.
+x * 1, x / 1 and x - 0 are x for every x, including -0.0 and infinities.  x + 0 is x
+only for integers, because -0.0 + 0 is 0.  The pass `copies` then finds which copies are
+not needed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from autocalc._program._form import Instruction, Program
 from autocalc._program._kernel_choice import instruction as chosen
 from autocalc._program._views import View
 
-#: What number each operand must be for the other one to be the result.
+#: For each operand: the number that makes the other operand the result.
 _NEUTRAL: dict[str, tuple[int | None, int]] = {
     "mul": (1, 1),
     "div": (None, 1),
@@ -26,7 +26,7 @@ _NEUTRAL: dict[str, tuple[int | None, int]] = {
 
 
 def run(program: Program) -> Program:
-    """Replace what gives back its operand by a copy."""
+    """Replace calls that return their operand by copies."""
     flow = Flow(program)
     for at, instruction in flow:
         operand = _unchanged(flow, instruction)
@@ -41,7 +41,7 @@ def run(program: Program) -> Program:
 
 
 def _unchanged(flow: Flow, instruction: Instruction) -> View | None:
-    """Return the operand that an instruction gives back, if it does."""
+    """Return the operand that an instruction returns unchanged; None if none."""
     if instruction.name not in _NEUTRAL:
         return None
     out, a, b = map(one, (*instruction.outputs, *instruction.inputs))
@@ -56,7 +56,7 @@ def _unchanged(flow: Flow, instruction: Instruction) -> View | None:
 
 
 def _is(flow: Flow, view: View, number: int) -> bool:
-    """Return whether a view is a constant, all of whose elements are a number."""
+    """Return whether a view is a constant whose elements all equal a number."""
     value = flow.value(view)
     if value is None or not value.size or value.dtype.kind not in "fiub":
         return False

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Prologue: what is computed of parameters alone runs only when these have changed.
+"""Prologue: calls that depend only on parameters run only when these have changed.
 
-A program for inference does not write its parameters. So folded weights of a
-convolution and its batch norm, transposed copies, embeddings of all positions and the
-like are equal in each replay.
+A program for inference does not write its parameters.  Values computed from them are
+then equal in each replay.  Examples are the folded weights of a convolution and its
+batch norm, transposed copies, and embeddings of all positions.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from dataclasses import replace
 from autocalc._program._flow import Flow
 from autocalc._program._form import Program
 
-#: Bytes that a program keeps at most of what it computed of its parameters.
+#: The most bytes of results that a program keeps for its prologue.
 MAX_BYTES = 1 << 30
 
 
 def run(program: Program) -> Program:
-    """Move calls whose operands are parameters, constants or such results."""
+    """Move calls whose operands are parameters, constants or results of moved calls."""
     flow = Flow(program)
     constants = program.constants.keys()
     written = {slot for slot, writers in flow.writers.items() if writers}
@@ -38,5 +38,5 @@ def run(program: Program) -> Program:
         fixed = fixed | slots
         for slot in slots:
             flow.keep(slot)
-    own = dict(flow.program.own)  # what the prologue alone uses must stay, too
+    own = dict(flow.program.own)  # keep what only the prologue uses, too
     return replace(flow.result(), prologue=prologue, own=own)

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Recomputation: what is cheap to make is made again where it is read next.
+"""Recomputation: a value that is cheap is computed again just before its next use.
 
 ::
 
     u = f(t), .., g(u), .., h(u)    becomes  u = f(t), .., g(u), .., v = f(t), h(v)
 
-so that u need not live in between (rematerialization; Chen and others, "Training deep
-nets with sublinear memory cost", 2016).  Where the most bytes live, what saves most of
-them for the least work is made again, until the limit is kept.  The same kernels run on
-the same operands, so results have the same bits: what reads memory that was written
-since is not repeated.  Random kernels are functions of a seed and an offset, whose
-cells no one else writes: again they draw the same numbers.
+Then u need not live between its uses (rematerialization; Chen and others, "Training
+deep nets with sublinear memory cost", 2016).  The pass looks at the place where the
+most bytes live.  It recomputes the values that save the most bytes there for the least
+work, until the limit is kept.  The same kernels run on the same operands, so results
+have the same bits.  A call that reads memory which was written since is not repeated.
+Random kernels are functions of a seed and an offset, in cells that nothing else writes,
+so they draw the same numbers again.
 
-Without a limit nothing changes.  Products are made again only where nothing else helps.
+Without a limit nothing changes.  Products are recomputed only where nothing else helps.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from autocalc._program._views import View
 
 
 def run(program: Program) -> Program:
-    """Make values again until the arena is no larger than the limit."""
+    """Recompute values until the arena is no larger than the limit."""
     limit = program.limit
     if limit is None:
         return program
@@ -43,17 +44,17 @@ def run(program: Program) -> Program:
             best, least = search.program, nbytes
         if search.peak > goal:
             break
-        goal = search.peak - 1  # the arena has gaps
+        goal = search.peak - 1  # the arena is larger than the peak: it has gaps
     return best
 
 
 class _Search:
-    """Takes one value after another out of the peak.
+    """Removes one value after another from the peak.
 
     Attributes
     ----------
     program
-        As it is now.
+        The current program.
     peak
         The most bytes that live at one time.
     """
@@ -69,13 +70,13 @@ class _Search:
         self.peak = max(self._bytes, default=0)
 
     def reach(self, goal: int) -> None:
-        """Lower the peak until it is at most `goal`, or nothing lowers it any more."""
+        """Lower the peak until it is at most `goal`, or until that is not possible."""
         while self.peak > goal:
             if not (self._step(products=False) or self._step(products=True)):
                 return
 
     def _step(self, *, products: bool) -> bool:
-        """Make one value again that lives at the peak; return whether one helped."""
+        """Recompute one value that lives at the peak; return whether that helped."""
         values = Values(self.program, self._lives, self._origin)
         remakes = list(self._remakes(values, products))
         for remake in sorted(remakes, key=lambda r: r.cost / r.gain):
@@ -88,7 +89,7 @@ class _Search:
         return False
 
     def _remakes(self, values: Values, products: bool) -> Iterator[Remake]:
-        """Yield values, unused at the peak, that could be made again after it."""
+        """Yield values that are unused at the peak and could be recomputed after it."""
         at = self._bytes.index(self.peak)
         for slot, life in self._lives.items():
             unused = life.first < at < life.last and slot in self.program.temporaries
@@ -106,7 +107,7 @@ class _Search:
                 yield remake
 
     def _is_lower(self, found: list[int]) -> bool:
-        """Return whether the peak is lower, or is reached at fewer places."""
+        """Return whether the peak is lower, or occurs at fewer places."""
         highest = max(found)
         if highest != self.peak:
             return highest < self.peak
@@ -118,7 +119,7 @@ class _Search:
 
 
 def _applied(values: Values, remake: Remake) -> Program:
-    """Return the program with the calls in it, and their results read from then on."""
+    """Return the program with the calls inserted; later uses read their results."""
     program, at = values.program, remake.at
     later = {slot: remake.new[slot] for slot in values.companions(remake)}
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Shared memory of gradients: they take the place of earlier activations.
+"""Shared memory of gradients: gradients use the memory of earlier activations.
 
-A gradient stays when the program ends, but until it is made its memory is free for
-temporaries.  So a step that makes new gradients needs no more memory than eager code,
-which has no gradients during the forward pass.  The arena then is memory that a leaf's
-gradient is a view of; where the user holds such a gradient until the next run, that run
-takes another arena.
+A gradient stays when the program ends.  Until the gradient is made, temporaries can use
+its memory.  A step that makes new gradients then needs no more memory than eager code,
+which has no gradients during the forward pass.  The gradient of a leaf is then a view
+of the arena.  If the user still holds such a gradient at the next run, that run uses
+another arena.
 """
 
 from __future__ import annotations
@@ -16,5 +16,5 @@ from autocalc._program._form import Program
 
 
 def run(program: Program) -> Program:
-    """Place gradients that no other part of the program sees in the arena."""
+    """Put gradients that no other part of the program reads into the arena."""
     return replace(program, shared=set(program.gradients))

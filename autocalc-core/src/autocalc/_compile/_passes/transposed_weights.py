@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Transposed weights: a weight that stays is stored as its product reads it.
+"""Transposed weights: a weight is stored in the layout in which its product reads it.
 
 ::
 
@@ -7,11 +7,11 @@
 
 where w' holds the numbers of w column by column.
 
-A linear layer keeps a row for each result, and a product of few rows of x gathers its
-columns at each call.  Where a program does not write a weight (inference), its
-transposed copy belongs to the prologue, which makes it again when the weight has
-changed.  The kernel's set says for which calls that is faster
-(`KernelImpl.transposed_weight`); sums may be taken in another order there.
+The weight of a linear layer has a row for each result.  A product with few rows of x
+gathers the columns of the weight at each call.  Where a program does not write a weight
+(inference), the prologue makes a transposed copy, and makes it again when the weight
+has changed.  The kernel's set decides for which calls that is faster
+(`KernelImpl.transposed_weight`).  It may change the order of sums.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from autocalc._program._kernel_choice import instruction as chosen
 from autocalc._program._kernel_choice import key_of
 from autocalc._program._views import View
 
-#: The axis of a weight, the second input of these products, along which they sum.
+#: The axis along which products sum in their second input, the weight.
 AXES = {"linear": 1, "gemm": 0}
 
-#: Bytes of copies that a program keeps at most.
+#: The most bytes of copies that a program keeps.
 MAX_BYTES = 1 << 26
 
 
 def run(program: Program) -> Program:
-    """Let products read transposed copies of weights that stay, where asked for."""
+    """Let products read transposed copies of constant weights, where sets ask so."""
     flow = Flow(program)
     prologue = list(program.prologue)
     written = {slot for slot, writers in flow.writers.items() if writers}
@@ -53,14 +53,15 @@ def run(program: Program) -> Program:
             prologue.append(call)
             (copies[weight],) = call.writes()
         flow.put(at, _reading(product, copies[weight]))
-    own = dict(flow.program.own)  # what the prologue alone uses must stay, too
+    own = dict(flow.program.own)  # keep what only the prologue uses, too
     return replace(flow.result(), prologue=prologue, own=own)
 
 
 def _fixed(program: Program) -> set[int]:
-    """Return the slots that seldom change: they may not be written unseen.
+    """Return the slots that seldom change and that nothing can write unnoticed.
 
-    A copy of those is made at each replay, which takes longer than it saves.
+    If a weight could be written unnoticed, each replay would have to copy it.  That
+    takes longer than it saves.
     """
     fixed = program.parameters - program.exported
     known = fixed | program.constants.keys()
@@ -71,7 +72,7 @@ def _fixed(program: Program) -> set[int]:
 
 
 def _weight(product: Instruction) -> View | None:
-    """Return the weight of a product, if its rows run along the axis of the sums."""
+    """Return the weight of a product if its sums run along contiguous memory."""
     axis = AXES.get(product.name)
     weight = None if axis is None else product.inputs[1]
     if axis is None or not isinstance(weight, View) or len(weight.shape) != 2:
@@ -82,10 +83,10 @@ def _weight(product: Instruction) -> View | None:
 
 
 def _is_asked_for(product: Instruction) -> bool:
-    """Return whether the set that runs a product wants its weight transposed."""
+    """Return whether the kernel set of a product wants its weight transposed."""
     assert product.spec is not None, "a product is a kernel"
     found = registry()
-    if product.chosen not in found.sets:  # halves are multiplied in float32
+    if product.chosen not in found.sets:  # 16-bit floats are multiplied in float32
         return False
     impl = (found.kernels(product.chosen) or {}).get(product.name)
     if impl is None or impl.transposed_weight is None:
@@ -105,6 +106,6 @@ def _copy(flow: Flow, weight: View, product: Instruction) -> Instruction | None:
 
 
 def _reading(product: Instruction, weight: View) -> Instruction:
-    """Return a product that reads another weight."""
+    """Return the product, reading its weight from another view."""
     x, _, *others = product.inputs
     return replace(product, inputs=(x, weight, *others))

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Versions: memory that is overwritten becomes another slot, so that slots are values.
+"""Versions: memory that is overwritten becomes a new slot, so that slots are values.
 
 ::
 
     f(t, ..), g(t, t)               becomes  f(t, ..), g(u, t)
 
-In this form (static single assignment; Cytron and others, 1991) other passes see what
-an operator in place did not change.  The plan gives `u` the memory of `t`.
+In this form (static single assignment; Cytron and others, 1991) other passes see which
+values an in-place operator did not change.  The plan gives `u` the memory of `t`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from autocalc._program._views import View
 
 
 def run(program: Program) -> Program:
-    """Give each whole new content of a temporary a slot of its own."""
+    """Give a temporary a new slot for each write that replaces all of its content."""
     flow = Flow(program)
     sizes = flow.program.sizes
     new: set[int] = set()
@@ -36,7 +36,7 @@ def run(program: Program) -> Program:
 
 
 def _is_new(flow: Flow, at: int, slot: int) -> bool:
-    """Return whether an instruction fills a slot and keeps nothing of it."""
+    """Return whether an instruction fills a slot and keeps none of its old content."""
     instruction = flow[at]
     if instruction.spec is None or instruction.spec.writes or instruction.accumulated:
         return False
@@ -45,7 +45,7 @@ def _is_new(flow: Flow, at: int, slot: int) -> bool:
 
 
 def _split(flow: Flow, at: int, slot: int, index: int) -> None:
-    """Let all before the write use another slot, and what the write itself reads."""
+    """Let all uses before the write, and the reads of the write, use another slot."""
     for i in sorted(flow.uses(slot)):
         if i < at:
             flow.put(i, flow[i].moved(lambda v: _moved(v, slot, index)))
