@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Programs: flat lists of kernel calls over slots of memory, and what runs them."""
+"""Programs: flat lists of kernel calls over slots of memory, and their executors."""

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Copies that are not needed: the copied memory is read, or the copy's memory written.
+"""Removes copies: readers use the original memory, or the maker writes the copy.
 
 ::
 
     copy(t, a), f(.., t)            becomes  f(.., a)      where a stays as it is
     g(t, ..), copy(a, t)            becomes  g(a, ..)      where a is not used between
 
-Both views have the same layout, and t is a temporary as a whole.
+Both views must have the same layout, and t must be a whole temporary.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from autocalc._program._flow import Flow, alike, one, shifted
 from autocalc._program._form import Instruction, Program
 from autocalc._program._views import View
 
-#: Kernels that raise for a number when others are written already: what is copied to
-#: is whole until then.
+#: Kernels that may raise for one number after they have written others. The target of
+#: the copy must be complete until they have succeeded.
 CHECKING = frozenset({"fmod", "remainder", "floor_divide"})
 
 
 def run(program: Program) -> Program:
-    """Leave out copies."""
+    """Remove copies that are not needed."""
     flow = Flow(program)
     for at, instruction in flow:
         if instruction.name != "copy":
@@ -63,7 +63,7 @@ def _write_copy(flow: Flow, at: int, to: View, of: View) -> bool:
 
 
 def _may_write(maker: Instruction, of: View, to: View) -> bool:
-    """Return whether a call may write `to` in place of `of`: it reads it, or not."""
+    """Return whether a call may write `to` instead of `of`, although it may read it."""
     if maker.name in CHECKING:
         return False
     slots = [view.slot for view in maker.views()]

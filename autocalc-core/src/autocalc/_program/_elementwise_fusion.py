@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Elementwise chains: kernels that follow each other run in one pass over memory.
+"""Elementwise chains: consecutive kernels run in one pass over memory.
 
 ::
 
     t = a + b, u = t * t, v = exp(u)   becomes  v = [add, mul, exp](a, b)
 
-The kernels' set makes one of them (`KernelSet.fuser`), with the same bits.  What
-only the chain sees is never written.  Two instructions join where one reads what the
-other makes, or both read the same array, and no third one must run between them.
+The kernel set makes the fused kernel (`KernelSet.fuser`), which gives the same bits.
+Values that only the chain reads are never written to memory.  Two instructions are
+joined if one reads the result of the other, or if both read the same array.  No third
+instruction may have to run between them.
 """
 
 from __future__ import annotations
@@ -27,18 +28,18 @@ from autocalc._program._flow import one
 from autocalc._program._form import Instruction, Program, meta, views_of
 from autocalc._program._views import View
 
-#: Instructions join over no more others than this: what they use lives so long.
+#: The farthest distance for a join: what the instructions use lives that long.
 WINDOW = 128
 
-#: Those that only read the same array join over no more than this.
+#: The farthest distance between instructions that only read the same array.
 NEAR = 16
 
-#: A search for what must run between gives up, and answers yes, after so many steps.
+#: The steps after which a search for instructions in between gives up and answers yes.
 PATIENCE = 1000
 
 
 def run(program: Program, *, least: int = 1) -> Program:
-    """Let elementwise kernels of at least so many elements run in chains."""
+    """Let elementwise kernels with at least `least` elements run in chains."""
     fusers = _Fusers(least)
     if not any(map(fusers.of, program.instructions)):
         return program
@@ -50,14 +51,14 @@ def run(program: Program, *, least: int = 1) -> Program:
 
 
 class _Fusers:
-    """The fusers of the kernel sets, each made once."""
+    """The fusers of the kernel sets; each is made once."""
 
     def __init__(self, least: int) -> None:
         self._least = least
         self._made: dict[str, Fuse | None] = {}
 
     def of(self, instruction: Instruction) -> Fuse | None:
-        """Return the fuser that may take an instruction into a chain."""
+        """Return the fuser that may add an instruction to a chain; None if none may."""
         spec = instruction.spec
         if spec is None or not spec.elementwise or instruction.native is None:
             return None
@@ -71,9 +72,9 @@ class _Fusers:
 
 
 class _Groups:
-    """Instructions by their places, those that run as one in one group.
+    """The instructions by their places; instructions in one group run as one kernel.
 
-    A group is called by the first of its places.
+    The first place of a group identifies the group.
     """
 
     def __init__(self, program: Program, fusers: _Fusers) -> None:
@@ -91,16 +92,17 @@ class _Groups:
                 self._users.setdefault(view.slot, set()).add(at)
 
     def join(self, at: int) -> None:
-        """Let an instruction join those whose results or operands it reads."""
+        """Join an instruction with makers of its operands and with other readers."""
         instruction = self._instructions[at]
         shape = one(instruction.outputs[0]).shape
-        # First the groups that made its operands, the latest first: a value that a
-        # chain passes on in a register is neither written nor read.
+        # First come the groups that made its operands, the latest one first: a value
+        # that a chain passes on in a register is neither written nor read.
         makers = {self._group[i] for i in self._before[at]}
         for other in sorted(makers, key=lambda g: -self._members[g][-1]):
             self._unite(self._group[other], self._group[at], at)
-        # Then groups that read the same array, such as relu(x) and x * 2: one pass
-        # reads it once. Only near ones, as what a chain uses lives until it runs.
+        # Then come groups that read the same array, such as relu(x) and x * 2: one pass
+        # reads it once. Only near groups count, because what a chain uses lives until
+        # it runs.
         reads = [v for v in instruction.reads() if v.shape == shape]
         for view in reads:
             reader = self._readers.get(view)
@@ -109,7 +111,7 @@ class _Groups:
             self._readers[view] = at
 
     def _unite(self, a: int, b: int, now: int) -> None:
-        """Make two groups one, if they fit and may."""
+        """Merge two groups if they fit and nothing has to run between them."""
         if a == b:
             return
         members = sorted(self._members[a] + self._members[b])
@@ -117,10 +119,10 @@ class _Groups:
         if not alike or members[-1] - members[0] > WINDOW:
             return
         # t = a + b, s = sum(t), u = t * s: the product cannot join the addition, since
-        # `sum` must run after the one and before the other.
+        # `sum` must run after the addition and before the product.
         if self._is_between(a, b, now) or self._is_between(b, a, now):
             return
-        # The kernel set may refuse a chain, for example one of too many registers.
+        # The kernel set may refuse a chain, for example if it needs too many registers.
         made = self._fuse(members)
         if made is None:
             return
@@ -139,9 +141,9 @@ class _Groups:
         return instruction.chosen, one(instruction.outputs[0]).shape
 
     def _is_between(self, start: int, goal: int, now: int) -> bool:
-        """Return whether something must run after one group and before another."""
+        """Return whether something must run after one group and before the other."""
         # A search along "must run after", from group to group. The direct edge from
-        # `start` to `goal` is allowed: that is what the chain resolves.
+        # `start` to `goal` is allowed, because the chain itself keeps that order.
         waiting = list(self._next(start, now) - {goal})
         seen = {start, *waiting}
         while waiting:
@@ -155,7 +157,7 @@ class _Groups:
         return False
 
     def _next(self, group: int, now: int) -> set[int]:
-        """Return the groups that directly depend on one, of those begun by now."""
+        """Return the groups up to place `now` that depend directly on a group."""
         found = {
             self._group[i]
             for at in self._members[group]
@@ -188,10 +190,10 @@ class _Groups:
         return replace(self.program, instructions=instructions, temporaries=temporaries)
 
     def _sorted(self) -> Iterator[int]:
-        """Yield groups, each as early as what it waits for and its place allow."""
-        # Kahn's topological sort; of the groups that are ready the one with the
-        # smallest number, so that the order stays near the program's and lives stay
-        # short.
+        """Yield the groups in an order that respects dependencies and keeps places."""
+        # Kahn's topological sort. Of the groups that are ready, the one with the
+        # smallest number comes first, so that the order stays near the program's and
+        # lives stay short.
         waits = dict.fromkeys(self._members, 0)
         end = len(self._instructions)
         following = {group: self._next(group, end) for group in self._members}
@@ -227,7 +229,7 @@ class _Groups:
 
 
 def _order(instructions: list[Instruction]) -> tuple[list[set[int]], list[set[int]]]:
-    """Return what must run after each instruction, and whose writes it uses."""
+    """Return what must run after each instruction, and whose results it uses."""
     after: list[set[int]] = [set() for _ in instructions]
     makers: list[set[int]] = [set() for _ in instructions]
     writer: dict[int, int] = {}
@@ -236,8 +238,8 @@ def _order(instructions: list[Instruction]) -> tuple[list[set[int]], list[set[in
     for at, instruction in enumerate(instructions):
         reads = {view.slot for view in instruction.reads()}
         writes = {view.slot for view in instruction.writes()}
-        # Read after write and write after write, then write after read. Calls of the
-        # host keep their order among themselves: they may do anything.
+        # Dependencies: read after write, write after write, and write after read. Calls
+        # of the host keep their order among themselves, because they may do anything.
         makers[at] = {writer[slot] for slot in reads | writes if slot in writer}
         earlier = set(makers[at])
         for slot in writes:
@@ -261,9 +263,9 @@ class _Chain:
     Attributes
     ----------
     outputs, inputs
-        Operands in memory.
+        The operands in memory.
     described
-        For a kernel set to fuse.
+        The description of the chain that a kernel set fuses.
     """
 
     def __init__(self, instructions: list[Instruction]) -> None:
@@ -282,7 +284,8 @@ class _Chain:
     ) -> _Chain | None:
         """Return the chain of these instructions; None if their memory overlaps.
 
-        `is_seen` says of a slot whether anything else sees what is written there.
+        `is_seen` says whether anything outside of the chain reads what is written to a
+        slot.
         """
         chain = cls(instructions)
         if not all(map(chain._add, instructions)):
@@ -294,15 +297,15 @@ class _Chain:
         return chain
 
     def _add(self, instruction: Instruction) -> bool:
-        """Append a step; False if it reads a value in a layout not its own."""
+        """Append a step; return False if it reads a value in another layout."""
         operands: list[int | None] = []
         for x in instruction.inputs:
             number = None if x is None else self._operand(one(x))
             if number == -1:
                 return False
             operands.append(number)
-        # A chain has one value for a slot: a slot that an earlier step reads or writes
-        # in another layout would be two values in one memory.
+        # A chain has one value for each slot. A slot that an earlier step reads or
+        # writes in another layout would hold two values in one memory.
         out = one(instruction.outputs[0])
         views = [v for v in self._read if v.slot == out.slot]
         if out.slot in self._made:
@@ -317,7 +320,7 @@ class _Chain:
         return True
 
     def _operand(self, view: View) -> int:
-        """Return the number of what a step reads, -1 if it has none."""
+        """Return the number of the value that a step reads; -1 if it has none."""
         made = self._made.get(view.slot)
         if made is not None:
             return made if self._values[made] == view else -1
@@ -328,7 +331,7 @@ class _Chain:
         return self._read[view]
 
     def _describe(self, outputs: list[int]) -> None:
-        """Renumber the values: outputs, inputs, then all others."""
+        """Renumber the values: first the outputs, then the inputs, then all others."""
         # Kernel sets expect this order: v = [add, mul, exp](a, b) is
         # add(t=3, a=1, b=2), mul(u=4, 3, 3), exp(v=0, 4).
         order = [*outputs, *self._read.values()]
@@ -350,13 +353,13 @@ class _Chain:
 
 
 def _expanded(view: View, shape: tuple[int, ...]) -> View:
-    """Return a view with its elements repeated up to a shape."""
+    """Return a view whose elements are repeated to fill a shape."""
     strides = repeating_strides(view.shape, view.strides, shape)
     return view._replace(shape=shape, strides=strides)
 
 
 def _spec(chain: _Chain, members: list[Instruction]) -> KernelSpec:
-    """Return the spec of a chain: of each its own, as it has no place in the table."""
+    """Return the spec of a chain; each chain has its own, outside of the table."""
     described = chain.described
 
     def reference(xp: Any, inputs: Any, *_: Any) -> list[Any]:
@@ -395,7 +398,7 @@ def _work(chain: _Chain, members: list[Instruction]) -> Work:
 
 
 def _distinct(view: View) -> int:
-    """Return the bytes of a view's elements, a repeated one counted once."""
+    """Return the bytes of a view's elements, where repeated ones count once."""
     size = view.dtype.itemsize
     for n, stride in zip(view.shape, view.strides, strict=True):
         size *= n if stride else 1

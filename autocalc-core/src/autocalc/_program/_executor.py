@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Runs programs in Python: steps over registers that hold arrays.
 
-A compiled program has its arrays from the beginning: every call is bound to them once
-(`PythonExecutor`).  A short program makes them as it runs (`_short_executor.py`).
-Core's engine has executors that do the same in less time
-(`_dispatch/engine/native.py`).
+A compiled program has its arrays from the start, and every call is bound to them once
+(`PythonExecutor`).  A short program makes its arrays as it runs (`_short_executor.py`).
+Core's engine has faster executors that do the same (`_dispatch/engine/native.py`).
 """
 
 from __future__ import annotations
@@ -23,20 +22,20 @@ from autocalc.errors import CompileError
 
 
 class Placement(NamedTuple):
-    """Where a slot's memory is: bytes after the beginning of `root`."""
+    """The place of a slot's memory: `offset` bytes after the beginning of `root`."""
 
     root: Any
     offset: int
 
     def array(self, view: View) -> Array:
-        """Return the operand at `view`."""
+        """Return the array of the operand at `view`."""
         return view_at(self.root, self.offset + view.offset, view)
 
 
 def calls_of(
     instructions: Iterable[Instruction], places: Mapping[int, Placement]
 ) -> list[ExecutorCall]:
-    """Return the calls of a program, with arrays in these places."""
+    """Return the calls of a program, bound to arrays in these places."""
     return [_call(instruction, places) for instruction in instructions]
 
 
@@ -46,7 +45,7 @@ def _call(instruction: Instruction, places: Mapping[int, Placement]) -> Executor
         given = tuple(views_of(instruction.inputs))
         arrays = [places[view.slot].array(view) for view in given]
         return ExecutorCall(function, None, (arrays,), (_slots(given),))
-    if instruction.name == "host":  # which holds its arrays itself
+    if instruction.name == "host":  # its function holds its arrays itself
         return ExecutorCall(function, None, (), ())
     operands = (*instruction.outputs, *instruction.inputs)
     arrays = [_bound(x, places) for x in operands]
@@ -68,10 +67,10 @@ def _slots(x: Operand) -> int | tuple[int, ...] | None:
     return x.slot if isinstance(x, View) else tuple(view.slot for view in x)
 
 
-#: What a step does with a function, or with a dtype, and with the registers.
+#: The codes of steps: what a step does with a function or a dtype, and the registers.
 RUN, MAKE, RETURN, TAKE, FREE, EXTEND = range(6)
 
-#: One of these, with what, and where.
+#: The code, the object (such as a function), and further data (such as registers).
 BoundStep = tuple[int, Any, Any]
 
 
@@ -80,7 +79,7 @@ def execute(
     registers: list[Any],
     empty: Callable[[Any, Any], Any] | None = None,
 ) -> None:
-    """Run steps over registers; each array that is made is appended to these."""
+    """Run steps over registers; each new array is appended to the registers."""
     for code, thing, more in steps:
         if code == RUN:
             thing(*more(registers))
@@ -97,7 +96,7 @@ def execute(
 
 
 def operands_of(places: Sequence[Registers]) -> Callable[[list[Any]], Any]:
-    """Return a function that takes the operands of a kernel out of all registers."""
+    """Return a function that selects a kernel's operands from all registers."""
     if len(places) > 1 and not any(isinstance(at, tuple) for at in places):
         return itemgetter(*places)
 
@@ -111,14 +110,14 @@ def operands_of(places: Sequence[Registers]) -> Callable[[list[Any]], Any]:
 
 
 class PythonExecutor:
-    """Calls kernels one after another, in Python: each view has a register.
+    """Calls kernels one after another in Python; each view has a register.
 
     Parameters
     ----------
     calls
-        What runs.
+        The calls, in order.
     places
-        Where each slot's memory is.
+        The place of each slot's memory.
     """
 
     def __init__(

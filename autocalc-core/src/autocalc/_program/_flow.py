@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Writers and readers of slots: the question of every pass."""
+"""The writers and readers of slots, about which every pass asks."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from autocalc._program._views import Operand, View, view_at
 
 
 class Flow:
-    """A program while it is changed, with the places that write and read each slot.
+    """A program that a pass changes, with the places that write and read each slot.
 
-    An instruction keeps its place, a number, until the end: one that is taken away
-    leaves a gap.
+    The place of an instruction is a number that stays the same until the end.  A
+    removed instruction leaves a gap.
     """
 
     def __init__(self, program: Program) -> None:
@@ -41,7 +41,7 @@ class Flow:
             self._note(len(self._instructions) - 1, instruction)
 
     def __iter__(self) -> Iterator[tuple[int, Instruction]]:
-        """Yield places and instructions, as they are when it comes to them."""
+        """Yield places and instructions, including changes made during the loop."""
         for at in range(len(self._instructions)):
             instruction = self._instructions[at]
             if instruction is not None:
@@ -53,7 +53,7 @@ class Flow:
         return instruction
 
     def put(self, at: int, instruction: Instruction | None) -> None:
-        """Put another instruction at a place, or none."""
+        """Put an instruction at a place, or remove the one that is there."""
         old = self._instructions[at]
         if old is not None:
             for view in old.views():
@@ -77,19 +77,19 @@ class Flow:
         return self.writers.get(slot, set()) | self.readers.get(slot, set())
 
     def is_written(self, slot: int, first: int, last: int) -> bool:
-        """Return whether a place from `first` to `last`, both counted, writes it."""
+        """Return whether a place from `first` to `last` (inclusive) writes a slot."""
         return any(first <= at <= last for at in self.writers.get(slot, ()))
 
     def is_used(self, slot: int, first: int, last: int) -> bool:
-        """Return whether a place from `first` to `last`, both counted, uses it."""
+        """Return whether a place from `first` to `last` (inclusive) uses a slot."""
         return any(first <= at <= last for at in self.uses(slot))
 
     def is_whole(self, view: View) -> bool:
-        """Return whether a view is all of its slot, each byte once."""
+        """Return whether a view covers all of its slot, each byte once."""
         return view.offset == 0 and view.nbytes == self.program.sizes[view.slot]
 
     def only_writer(self, view: View) -> int | None:
-        """Return the only writer of a temporary, if it writes all of it."""
+        """Return the only writer of a temporary, if there is one and it fills it."""
         writers = self.writers[view.slot]
         if view.slot not in self.program.temporaries or len(writers) != 1:
             return None
@@ -101,10 +101,10 @@ class Flow:
         return at if len(mine) == 1 and self.is_whole(mine[0]) else None
 
     def adjoin(self, first: int, last: int) -> tuple[int, int] | None:
-        """Bring two instructions side by side; return their places, None if it fails.
+        """Bring two instructions side by side; return their places, or None.
 
-        Either `last` moves up, or `first` moves down to it, and what is between and
-        uses its results moves after them.
+        Either `last` moves up to `first`, or `first` moves down to `last`.  In the
+        second case the instructions between that use its results move after both.
         """
         places = [i for i in range(first, last + 1) if self._instructions[i]]
         between = [self[i] for i in places[1:-1]]
@@ -128,7 +128,7 @@ class Flow:
         fused: Instruction,
         after: Instruction | None = None,
     ) -> bool:
-        """Put one instruction, and one after it, where two were, if these can meet."""
+        """Replace two instructions by `fused` and `after`, if they can be adjacent."""
         places = self.adjoin(first, last)
         if places is None:
             return False
@@ -142,14 +142,14 @@ class Flow:
                 self.put(at, instruction)
 
     def rename(self, slot: int, place: Callable[[View], View]) -> None:
-        """Let everything that uses a slot use what `place` says of its views."""
+        """Let every use of a slot use the view that `place` returns for its view."""
         for at in sorted(self.uses(slot)):
             self.put(at, self[at].moved(lambda v: place(v) if v.slot == slot else v))
 
     def results_of(self, at: int, known: AbstractSet[int]) -> set[int]:
-        """Return the slots that a call of `known` slots fills; none if it is no such.
+        """Return the slots that a call fills if it reads only `known` slots; else none.
 
-        Nothing else writes them.
+        Nothing else writes these slots.
         """
         instruction = self[at]
         reads = {view.slot for view in instruction.reads()}
@@ -161,7 +161,7 @@ class Flow:
         return {view.slot for view in outputs}
 
     def keep(self, slot: int) -> Array:
-        """Make a temporary memory of the program's own; return that memory."""
+        """Turn a temporary into memory that the program owns; return this memory."""
         program = self.program
         program.temporaries.discard(slot)
         program.others.add(slot)
@@ -170,14 +170,14 @@ class Flow:
         return root
 
     def kept_like(self, view: View) -> View:
-        """Return memory of the program's own for an array like another."""
+        """Return a view of new memory of the program, for an array like `view`."""
         slot = max(self.program.sizes) + 1
         self.program.sizes[slot] = view.nbytes
         self.keep(slot)
         return view._replace(slot=slot, offset=0, strides=_dense(view))
 
     def zeros(self, view: View) -> View:
-        """Return a constant 0 for each element of a view."""
+        """Return a view of a new constant with a 0 for each element of a view."""
         made = self.kept_like(view)
         self.program.others.discard(made.slot)
         root = self.program.own.pop(made.slot)
@@ -187,12 +187,12 @@ class Flow:
         return made
 
     def value(self, view: View) -> Array | None:
-        """Return the elements of a view of a constant; None if it is none."""
+        """Return the elements of a view of a constant; None if it is no constant."""
         root = self.program.constants.get(view.slot)
         return None if root is None else view_at(root, view.offset, view)
 
     def result(self) -> Program:
-        """Return the program as it is now."""
+        """Return the changed program."""
         instructions = [one for one in self._instructions if one is not None]
         used = {v.slot for one in instructions for v in one.views()}
         program = self.program
@@ -208,7 +208,7 @@ class Flow:
 
 
 def _dense(view: View) -> tuple[int, ...]:
-    """Return the strides of a view that has no gaps, else those row by row."""
+    """Return the strides of a view without gaps; row-major strides for others."""
     size = view.dtype.itemsize
     pairs = list(zip(view.shape, view.strides, strict=True))
     if size + sum((n - 1) * stride for n, stride in pairs) == view.nbytes:
@@ -230,7 +230,7 @@ def _depends(later: Instruction, earlier: Instruction) -> bool:
 
 
 def one(x: Operand) -> View:
-    """Return an operand that is neither absent nor a list."""
+    """Return an operand, which is neither absent nor a list."""
     assert isinstance(x, View), "an operand that is always one array"
     return x
 
@@ -241,11 +241,11 @@ def shifted(view: View, to: View) -> View:
 
 
 def alike(a: View, b: View) -> bool:
-    """Return whether two views differ in their place alone."""
+    """Return whether two views differ at most in their slot and offset."""
     return (a.shape, a.dtype) == (b.shape, b.dtype) and _steps(a) == _steps(b)
 
 
 def _steps(view: View) -> list[int]:
-    """Return the strides that matter: those of dimensions of more than one."""
+    """Return the strides of dimensions with several elements; only these matter."""
     pairs = zip(view.shape, view.strides, strict=True)
     return [stride for n, stride in pairs if n != 1]

@@ -15,12 +15,12 @@ from autocalc._program._views import Operand, View
 
 
 class UserCall(ABC):
-    """A call of a user's function between kernels; it is given a list of arrays.
+    """A call of a user's function between kernels, with a list of arrays.
 
     Attributes
     ----------
     leaves
-        The leaves of the graph that lose their gradients if it raises.
+        The leaves of the graph that lose their gradients if the function raises.
     """
 
     __slots__ = ("leaves",)
@@ -42,9 +42,9 @@ class UserCall(ABC):
 
 @dataclass(frozen=True)
 class Source:
-    """A draw from a generator: it returns two new arrays, seed and offset.
+    """A draw from a generator that returns two new arrays, seed and offset.
 
-    Such a call of the host fills no memory: its outputs are the arrays themselves.
+    This call of the host fills no memory: its outputs are the arrays themselves.
     """
 
     function: Callable[[int], tuple[Any, Any]]
@@ -57,9 +57,9 @@ class Source:
 
 @dataclass(frozen=True)
 class Settings:
-    """The attributes of a kernel that are settings, as they are when `read` is called.
+    """The attributes of a kernel that are settings; `read` returns current values.
 
-    `keys` are those that may change, as (dict's id, key).
+    `keys` identifies the settings that may change, as (dict's id, key).
     """
 
     read: Callable[[], tuple[Any, ...]]
@@ -70,31 +70,33 @@ class Settings:
 class Instruction:
     """One kernel call, or one piece of Python that the host runs.
 
-    A call that moves with a number is the host's: its function is given bytes.
+    A call that moves with a number belongs to the host: its function receives bytes.
 
     Attributes
     ----------
     spec
-        The kernel's spec; None where the host runs `function`: a `UserCall`, which
-        takes the inputs, a moving call, which takes the bytes of the slots that it
-        uses, or a function without arguments.
+        The kernel's spec, or None where the host runs `function`.  The function is then
+        a `UserCall`, which takes the inputs; a moving call, which takes the bytes of
+        the slots that it uses; or a function without arguments.
     chosen
-        The set whose implementation runs.
+        The kernel set whose implementation runs.
     function, native
-        The implementation, and its C form if it has one that takes the operands.
+        The implementation, and its C form if there is one that takes the operands.
     outputs, inputs
-        Operands in the order of the signature; in-out ones are among the outputs.
+        The operands in the order of the signature; in-out operands are among the
+        outputs.
     attributes
-        Plain values in the order of the signature, the accumulation mask last.
+        The plain values in the order of the signature; the accumulation mask comes
+        last.
     line
         The user's line that led to the call.
     fused
-        Names of the kernels that this instruction stands for, if it is more than one;
-        the kernel of a call that moves.
+        The names of the kernels that this instruction replaces, if it replaces more
+        than one; or the kernel of a call that moves.
     recomputed
-        Whether it computes again, to save memory, what an earlier one has computed.
+        Whether it repeats an earlier computation, to save memory.
     settings
-        What its attributes are read from, if they are settings.
+        The source of its attributes, if they are settings.
     """
 
     spec: KernelSpec | None
@@ -110,13 +112,13 @@ class Instruction:
     settings: Settings | None = None
 
     def __post_init__(self) -> None:
-        """Leave out the C form where operands have more dimensions than that takes."""
+        """Drop the C form if an operand has more dimensions than it supports."""
         if any(len(view.shape) > MAX_DIMS for view in self.views()):
             self.native = None
 
     @property
     def name(self) -> str:
-        """The kernel's name, or what the host does."""
+        """The kernel's name, or a name for the host's work."""
         if self.spec is not None:
             return self.spec.name
         if self.callback is not None:
@@ -130,7 +132,7 @@ class Instruction:
 
     @property
     def accumulated(self) -> int:
-        """The mask of outputs that are added into."""
+        """The mask of the outputs to which the kernel adds."""
         spec = self.spec
         return self.attributes[-1] if spec is not None and spec.accumulates else 0
 
@@ -144,7 +146,7 @@ class Instruction:
         return list(views_of(self.outputs))
 
     def reads(self) -> list[View]:
-        """Return the views that are read: inputs, and outputs that hold operands."""
+        """Return the views that are read: inputs, and outputs with old content."""
         held: list[View] = []
         for i, output in enumerate(self.outputs):
             if self._is_read(i):
@@ -158,7 +160,7 @@ class Instruction:
         return in_place or bool(self.accumulated >> i & 1)
 
     def moved(self, place: Callable[[View], View]) -> Instruction:
-        """Return the instruction with each view put elsewhere."""
+        """Return the instruction with each view replaced by another."""
         return replace(
             self,
             outputs=tuple(_moved(x, place) for x in self.outputs),
@@ -167,7 +169,7 @@ class Instruction:
 
 
 def views_of(operands: tuple[Operand, ...]) -> Iterator[View]:
-    """Yield the views of operands, of which some are absent or lists."""
+    """Yield the views of operands; operands may be absent or lists."""
     for x in operands:
         if isinstance(x, View):
             yield x
@@ -176,7 +178,7 @@ def views_of(operands: tuple[Operand, ...]) -> Iterator[View]:
 
 
 def meta(operand: Operand) -> Any:
-    """Return the meta of an operand, for a rule or an estimate of work."""
+    """Return the shape and dtype of an operand, for a rule or an estimate of work."""
     if operand is None:
         return None
     if isinstance(operand, View):
@@ -194,39 +196,39 @@ def _moved(operand: Operand, place: Callable[[View], View]) -> Operand:
 
 @dataclass(slots=True)
 class Program:
-    """A recorded function: calls of kernels over slots.
+    """A recorded function as calls of kernels over slots.
 
     Attributes
     ----------
     instructions
-        In the order in which they run.
+        The instructions, in order.
     sizes
-        Bytes of each slot.
+        The bytes of each slot.
     temporaries
-        Slots that are made and freed within a run: the plan gives them room.
+        Slots that live only within a run; the plan places them in the arena.
     results
-        Slots that are made and stay: returned tensors, gradients, and what callbacks
-        are given.
+        Slots that are made and outlive the run: returned tensors, gradients, and
+        operands of callbacks.
     gradients
-        Those of `results` that only hold gradients which the run makes.
+        The slots among `results` that only hold gradients made by the run.
     shared
-        Those of `gradients` that the plan gives room among the temporaries.
+        The slots among `gradients` that the plan places among the temporaries.
     others
-        Slots that were there before: arguments, parameters, states, constants.
+        Slots that existed before: arguments, parameters, states, constants.
     constants
-        Those of `others` that nothing ever writes, with the memory that they are.
+        The slots among `others` that nothing ever writes, with their memory.
     own
-        Those of `others` that passes made, with the memory that they are.
+        The slots among `others` that passes made, with their memory.
     parameters
-        Those of `others` that are parameters and buffers of modules.
+        The slots among `others` that are parameters and buffers of modules.
     exported
-        Those of `parameters` that other libraries may write unseen.
+        The slots among `parameters` that other libraries may write unnoticed.
     prologue
-        Calls that run only when what they read of `parameters` has changed.
+        Calls that run only when the `parameters` that they read have changed.
     limit
-        Most bytes of the arena that it may need; None for no limit.
+        The most bytes that the arena may have; None for no limit.
     needed
-        Bytes of the arena before recomputation; None where that was not asked for.
+        The bytes of the arena before recomputation; None without recomputation.
     """
 
     instructions: list[Instruction]
@@ -245,5 +247,5 @@ class Program:
     needed: int | None = None
 
     def kept(self) -> set[int]:
-        """Return the slots whose content is seen after a run."""
+        """Return the slots whose content is visible after a run."""
         return self.results | self.others

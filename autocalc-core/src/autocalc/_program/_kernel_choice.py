@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The kernel of an instruction that a pass makes, chosen as eager calls choose."""
+"""Chooses the kernel of an instruction that a pass makes, as eager calls do."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def instruction(
     attributes: tuple[Any, ...],
     fused: tuple[Instruction, ...],
 ) -> Instruction | None:
-    """Return a call that stands for those in `fused`; None if no kernel takes it whole.
+    """Return a call that replaces those in `fused`; None if no kernel does all of it.
 
     `attributes` has the accumulation mask last, where the spec has one.
     """
     if any(v.dtype in HALVES for v in views_of((*outputs, *inputs))):
-        return None  # computed in float32, operand by operand
+        return None  # such operands are computed one by one in float32
     _check_results(spec, outputs, inputs, attributes)
     key = key_of(spec, outputs, inputs, attributes)
     selection = current().selection
@@ -40,7 +40,7 @@ def instruction(
     selection.note(key, name)
     impl = (registry().kernels(name) or {})[spec.name]
     names = tuple(n for i in fused for n in (i.fused or (i.name,)))
-    lead = max(fused, key=lambda i: work_of(i).flops)  # whose line stands for all
+    lead = max(fused, key=lambda i: work_of(i).flops)  # its line represents all
     return Instruction(
         spec, name, entry, impl.native, outputs, inputs, attributes, lead.line, names
     )
@@ -52,9 +52,9 @@ def _check_results(
     inputs: tuple[Operand, ...],
     attributes: tuple[Any, ...],
 ) -> None:
-    """Refuse results of other shapes than the kernel writes, which checks none."""
+    """Refuse results whose shapes differ from what the kernel writes unchecked."""
     if spec.writes:
-        return  # these are operands
+        return  # the outputs are operands, too
     given, free = seen(spec, outputs, inputs, attributes)
     made = spec.rule(*given, **free)
     metas = (made,) if isinstance(made, Meta) else made
@@ -73,14 +73,14 @@ def key_of(
     inputs: tuple[Operand, ...],
     attributes: tuple[Any, ...],
 ) -> DispatchKey:
-    """Return the dispatch key of an instruction's call."""
+    """Return the dispatch key of the call of an instruction."""
     views = [_first(x) for x in (*outputs, *inputs)]
     mask = attributes[-1] if spec.accumulates else 0
     return dispatch_key(spec, views, views[len(outputs) :], attributes, mask)
 
 
 def _first(x: Operand) -> View | None:
-    """Return the view that stands for an operand: a list counts by its first."""
+    """Return the view that represents an operand: for a list, its first view."""
     if x is None or isinstance(x, View):
         return x
     return x[0] if x else None

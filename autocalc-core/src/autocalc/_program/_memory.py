@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The memory that a recording sees: slots, found by the arrays that own them.
+"""The memory that a recording uses: slots, which are found by the arrays that own them.
 
-A *slot* is one piece of memory: made while recording (and freed again, or not), or
-there before.
+A *slot* is one piece of memory.  It was made during the recording (and may be freed
+again), or it existed before.
 """
 
 from __future__ import annotations
@@ -24,19 +24,20 @@ class Slot:
     Attributes
     ----------
     index
-        Its number in the program.
+        The slot's number in the program.
     nbytes
-        Its size.
+        The slot's size.
     made
-        Whether the recorded function made it, and kernels filled it.
+        Whether the recorded function made the memory, and kernels filled it.
     kept
-        Whether the recorded function made it, and Python filled it: a constant.
+        Whether the recorded function made the memory, and Python filled it: a constant.
     filled, undefined
-        Whether Python filled it, or nothing did: known of `ac.tensor` and `ac.empty`.
+        Whether Python filled it, or nothing did, as far as `ac.tensor` and `ac.empty`
+        tell.
     array
-        The array that owns it; None once a temporary is freed.
+        The array that owns the memory; None once a temporary is freed.
     lent
-        How often callbacks hold it.
+        The number of references to the memory that callbacks hold.
     """
 
     __slots__ = (
@@ -53,24 +54,24 @@ class Slot:
 
     @property
     def array(self) -> Any:
-        """The array that owns the memory, None once it is freed."""
+        """The array that owns the memory; None once it is freed."""
         return self._array() if self.made else self._array
 
     def keep(self) -> None:
-        """Take the memory for what was there before: Python filled it, no kernel."""
+        """Treat the memory as existing before: Python and no kernel filled it."""
         self._array, self.made, self.kept = self.array, False, True
 
     def unkeep(self) -> None:
-        """Take the memory for a temporary after all: a kernel fills it."""
+        """Treat the memory as a temporary after all, because a kernel fills it."""
         self._array, self.made = weakref.ref(self.array), True
         self.kept = self.filled = False
 
     def replace(self, array: Array) -> None:
-        """Let another array, of the same size, own the memory."""
+        """Let another array of the same size own the memory."""
         self._array = array
 
     def is_held(self) -> bool:
-        """Return whether others than callbacks hold the memory of what was made."""
+        """Return whether anything besides callbacks holds memory that was made."""
         array = self.array
         return array is not None and getrefcount(array) - OWN_REFERENCES > self.lent
 
@@ -83,13 +84,13 @@ def _own_references() -> int:
     return getrefcount(local)
 
 
-#: References to an array that are no holder's: a local name, and the argument of
-#: `getrefcount`, which Python 3.14 borrows from the name and does not count.
+#: References to an array that belong to no holder: a local name, and the argument of
+#: `getrefcount`. Python 3.14 borrows the argument from the name and does not count it.
 OWN_REFERENCES = _own_references()
 
 
 class Memory:
-    """Gives memory to a recorded function, and tells slots by their arrays."""
+    """Allocates memory for a recorded function, and finds slots by their arrays."""
 
     def __init__(self, empty: Callable[[Shape, DType], Array]) -> None:
         self._empty = empty
@@ -104,17 +105,17 @@ class Memory:
         return array
 
     def add(self, root: Array, *, made: bool) -> Slot:
-        """Add a slot: the memory of `root`, and of all arrays that are views of it."""
+        """Add a slot for the memory of `root` and of all arrays that view it."""
         key = id(root)
         slot = Slot(len(self.slots), root, made)
         self.slots.append(slot)
         self._by_id[key] = slot
-        if made:  # another array may get this id
+        if made:  # another array may get this id later
             weakref.finalize(root, self._by_id.pop, key, None).atexit = False
         return slot
 
     def slot_of(self, array: Array) -> Slot:
-        """Return the slot of `array`; one that was there before is added."""
+        """Return the slot of `array`; add one if the memory existed before."""
         slot = self._known(array)
         return self.add(owner_of(array), made=False) if slot is None else slot
 
@@ -140,9 +141,9 @@ class Memory:
 
     @contextmanager
     def lending(self, views: Iterable[View]) -> Iterator[None]:
-        """Count what a callback takes of memory that was made, and what it gives back.
+        """Count how many references to made memory a callback takes and gives back.
 
-        What it takes it holds, so that the function that is recorded does not.
+        The callback holds these references, not the recorded function.
         """
         self._lent |= {view.slot for view in views if self.slots[view.slot].made}
         lent = [slot for i in self._lent if (slot := self.slots[i]).array is not None]
@@ -155,14 +156,14 @@ class Memory:
                     slot.lent += getrefcount(slot.array) - count
 
     def let_go(self) -> None:
-        """Hold no array any longer: what tensors replace is freed."""
+        """Release all arrays, so that memory that tensors replace is freed."""
         self._by_id.clear()
         for slot in self.slots:
             if not slot.made:
                 slot.replace(None)
 
     def operand(self, x: Any) -> Operand:
-        """Return the views of an operand: none, an array, or a list of arrays."""
+        """Return the views of an operand: None, one view, or a tuple of views."""
         if x is None:
             return None
         if isinstance(x, (list, tuple)):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Steps of a short program as the native engine reads them.
+"""Steps of a short program in the form that the native engine reads.
 
 A step is (code, object, register, sizes, strides, offset, writable).  The engine has no
-registers for constants: an operand is a register, or -1 together with an object, or -2
-with the registers of a list.
+registers for constants.  An operand is one of three things: a register, -1 together
+with an object, or -2 with the registers of a list.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from autocalc._program._steps import (
     TakeView,
 )
 
-#: As many registers of a program, and operands of a call, as the engine has room for.
+#: The engine has room for this many registers of a program and operands of a call.
 MAX_REGISTERS, MAX_OPERANDS = 64, 64
 
 _MAKE, _VIEW, _RUN, _DRAW, _FREE, _CONSTANT = range(6)
@@ -35,7 +35,7 @@ def native_steps(steps: Steps) -> tuple[tuple[Any, ...], tuple[int, ...]]:
     Raises
     ------
     NoProgramError
-        If it has no room for them.
+        If the engine has no room for them.
     """
     written = _Written(steps)
     found = [*written.listed(), *map(written.step, steps.steps)]
@@ -45,7 +45,7 @@ def native_steps(steps: Steps) -> tuple[tuple[Any, ...], tuple[int, ...]]:
 
 
 class _Written:
-    """Writes steps; constants in lists get registers after the inputs."""
+    """Translates steps; constants in lists get registers after the inputs."""
 
     def __init__(self, steps: Steps) -> None:
         self._steps = steps
@@ -58,7 +58,7 @@ class _Written:
         self.count = steps.n_registers - self._less
 
     def listed(self) -> list[Any]:
-        """Return the steps that take constants into registers."""
+        """Return the steps that load constants into registers."""
         constants = (self._constant(one) for one in self._listed)
         return [(_CONSTANT, x, 0, (), (), 0, True) for x in constants]
 
@@ -66,13 +66,13 @@ class _Written:
         return self._steps.constants[register - self._steps.n_inputs]
 
     def moved(self, register: int) -> int:
-        """Return the engine's number of a register."""
+        """Return the engine's number for a register."""
         if register < self._steps.n_inputs:
             return register
         return self._listed.get(register, register - self._less)
 
     def step(self, step: Step) -> tuple[Any, ...]:
-        """Return a step."""
+        """Return the engine's form of a step."""
         if isinstance(step, Make):
             return _MAKE, step.dtype, 0, step.shape, (), 0, True
         if isinstance(step, TakeView):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Opaque arrays: reading their elements outside of a kernel is noted.
+"""Opaque arrays: each read of their elements outside of a kernel is noted.
 
-A function is recorded with such arrays in the place of its own.  Where Python reads an
-element, the kernels may depend on it, so that no short program can repeat the call::
+A function is recorded with such arrays in place of its own.  If Python reads an
+element, the kernels may depend on it, and no short program can repeat the call::
 
     with noting_reads() as reads:
         if x.view(OpaqueArray)[0] > 3:     # reads == [True]
@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-#: Attributes that need no element.
+#: Attributes that read no element.
 _HARMLESS = {
     *("T", "base", "diagonal", "dtype", "flags", "itemsize", "nbytes", "ndim"),
     *("reshape", "setflags", "shape", "size", "squeeze", "strides", "transpose"),
@@ -32,7 +32,7 @@ _running = threading.local()
 
 def _note() -> None:
     reads = getattr(_running, "reads", None)
-    if reads is not None:  # else another thread reads the same tensor
+    if reads is not None:  # otherwise another thread reads the same tensor
         reads.append(True)
 
 
@@ -94,7 +94,7 @@ class OpaqueArray(np.ndarray):
 
 
 class _Alias:
-    """Gives NumPy an array's memory; arrays on it have no other array as their base."""
+    """Exposes an array's memory to NumPy; arrays made from it have no array as base."""
 
     def __init__(self, base: Any) -> None:
         self.base = base
@@ -104,22 +104,22 @@ class _Alias:
 def opaque(array: Any) -> Any:
     """Return an opaque array on the memory of `array`.
 
-    All views of it lead to it by their bases, whatever `array` is a view of: where two
-    arrays overlap, a view tells of which of them it is.
+    The bases of all its views lead to it, whatever `array` itself is a view of.  So
+    where two arrays overlap, a view shows to which of them it belongs.
     """
     alias = np.asarray(_Alias(array))
     return alias.view(array.dtype).view(OpaqueArray)
 
 
 def alias_of(array: Any) -> Any:
-    """Return the array that all views of an opaque array lead to."""
+    """Return the array to which the bases of all views of an opaque array lead."""
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array
 
 
 def plain(x: Any) -> Any:
-    """Return an array as one of NumPy's own class, and anything else as it is."""
+    """Return an opaque array as a plain array of NumPy, and anything else as it is."""
     if isinstance(x, (list, tuple)) and any(isinstance(one, OpaqueArray) for one in x):
         return [plain(one) for one in x]
     if not isinstance(x, OpaqueArray):
@@ -138,7 +138,7 @@ def plain(x: Any) -> Any:
 
 @contextmanager
 def noting_reads() -> Iterator[list[bool]]:
-    """Give a list that is not empty when an element was read in this block."""
+    """Give a list that is not empty if an element was read in this block."""
     before = getattr(_running, "reads", None)
     reads: list[bool] = []
     _running.reads = reads

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""Patterns: two calls, of which the second reads the result of the first, become one.
+"""Patterns: two calls become one, if the second reads the result of the first.
 
 ::
 
     t = conv(x, w, b), u = relu(t)      becomes  u = conv_activation(x, w, b; relu)
 
-A `Pattern` names the kernels of both calls and builds the call that replaces them; the
-table of all rows is in `_rewrites.py`.  `rewrite` finds the calls of a row and checks
-what is the same for all of them:
+A `Pattern` names the kernels of both calls and builds the call that replaces them.
+`_rewrites.py` has the table of all rows.  `rewrite` finds the calls of a row and checks
+these conditions, which are the same for all rows:
 
 1. The first call writes a whole temporary, which nothing else writes.
-2. The last call reads it through one of its inputs, and, if the row says so, nothing
-   else does.
+2. The last call reads it through one of its inputs.  If the row says so, nothing else
+   may read it.
 3. The new call does not write what it still reads.
-4. The set that ran the call which counts runs the new call, undecomposed: a convolution
-   by Winograd's algorithm is not given up for an epilogue.
-5. Both calls can be brought side by side in the program.
+4. The set that ran the decisive call also runs the new call, without decomposing it.
+   So a convolution by Winograd's algorithm is not given up for an epilogue.
+5. Both calls can be moved side by side in the program.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ class Pattern(NamedTuple):
     first, last
         The kernels that the two calls may have.
     build
-        Returns the call for both, or None where they do not fit.
+        A function that returns the call for both, or None where they do not fit.
     operands
         The inputs of the last call that may be the result of the first.
     alone
-        Whether nothing but the last call may read that result.
+        Whether only the last call may read that result.
     """
 
     first: Sequence[str]
@@ -55,7 +55,7 @@ class Pattern(NamedTuple):
 
 @dataclass
 class Match:
-    """Two calls that fit a row, and what else changes with them.
+    """Two calls that fit a row, and other changes that belong to the rewrite.
 
     Attributes
     ----------
@@ -66,11 +66,11 @@ class Match:
     operand
         The input of the last call that is the result of the first.
     after
-        A call that follows the new one.
+        A call to put after the new one.
     others
-        Calls at other places that change too, None for those that go.
+        Changes at other places; None removes a call.
     prologue
-        Calls that join the prologue.
+        Calls to add to the prologue.
     """
 
     flow: Flow
@@ -88,12 +88,12 @@ class Match:
 
     @property
     def last(self) -> Instruction:
-        """The call that reads it."""
+        """The call that reads the value."""
         return self.flow[self.to]
 
     @property
     def value(self) -> View:
-        """The value between both, as the last call sees it."""
+        """The value between both calls, as the last call sees it."""
         return one(self.last.inputs[self.operand])
 
     @property
@@ -103,7 +103,7 @@ class Match:
 
     @property
     def other(self) -> View:
-        """The other input of a last call of two."""
+        """The other input, if the last call has two."""
         return one(self.last.inputs[1 - self.operand])
 
     @property
@@ -120,9 +120,9 @@ class Match:
         *,
         like: Instruction | None = None,
     ) -> Instruction | None:
-        """Return the call for both; None if the set of `like` has none.
+        """Return the call for both; None if the set of `like` does not run it.
 
-        `like` is the first call if none is given.
+        Without `like`, the set of the first call counts.
         """
         read = {view.slot for view in self.first.reads()}
         if read & {view.slot for view in views_of(outputs)}:
@@ -133,7 +133,7 @@ class Match:
         return made if made is not None and made.chosen == like.chosen else None
 
     def apply(self, fused: Instruction) -> bool:
-        """Put the new call where the two were, if these can meet."""
+        """Put the new call in place of the two, if they can be moved side by side."""
         if not self.flow.merge(self.at, self.to, fused, self.after):
             return False
         for place, instruction in self.others:
@@ -143,7 +143,7 @@ class Match:
 
 
 def rewrite(rows: Sequence[Pattern], program: Program) -> Program:
-    """Replace the patterns of some rows, in the order of the calls that end them."""
+    """Replace the patterns of some rows, in the order of their last calls."""
     flow = Flow(program)
     for to, last in flow:
         mine = [row for row in rows if last.name in row.last]

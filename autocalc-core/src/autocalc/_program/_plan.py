@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The places of temporaries: one arena, shared by what is not live at the same time.
+"""Places temporaries in one arena, which those that never live together share.
 
-A temporary lives from the instruction that first writes it to the last that uses it.
-Larger ones are placed first, each into the smallest gap that is free for its whole
-life (best fit); where that leaves gaps, other orders are tried.  A result may take
-the place of an operand that dies with the same instruction, where the kernel's spec
-lets the two be one array.
+A temporary lives from the instruction that first writes it to the last one that uses
+it. Larger temporaries are placed first.  Each gets the smallest gap that is free for
+its whole life (best fit).  If that leaves gaps, other orders are tried.  A result may
+use the memory of an operand that dies in the same instruction, if the kernel's spec
+allows the two to be one array.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import NamedTuple
 from autocalc._program._form import Instruction, Program
 from autocalc._program._views import View
 
-#: Bytes that every place is a multiple of: a line of the cache, and the widest vector.
+#: The alignment of every place in bytes: a cache line, and the widest vector.
 ALIGNMENT = 64
 
 
@@ -36,13 +36,13 @@ class Plan:
     Attributes
     ----------
     offsets
-        Bytes after the arena's beginning, by slot.
+        The offset of each slot in the arena, in bytes.
     nbytes
         The arena's size.
     bound
-        The most bytes that live at one time: no plan can do with less.
+        The most bytes that live at one time: no plan can use less.
     lives
-        By slot.
+        The live range of each slot.
     """
 
     offsets: dict[int, int]
@@ -52,7 +52,7 @@ class Plan:
 
 
 def lives(program: Program) -> dict[int, LiveRange]:
-    """Return the life of each temporary, and of gradients among them: to the end."""
+    """Return the live ranges of temporaries, and of shared gradients to the end."""
     found: dict[int, LiveRange] = {}
     placed = program.temporaries | program.shared
     end = len(program.instructions) - 1
@@ -69,7 +69,7 @@ def lives(program: Program) -> dict[int, LiveRange]:
 def occupancy(program: Program, alive: dict[int, LiveRange]) -> list[int]:
     """Return the bytes of temporaries that live at each instruction.
 
-    What takes over its operand's memory counts once where both live.
+    A result that takes over its operand's memory counts only once where both live.
     """
     changes = [0] * (len(program.instructions) + 1)
     for slot, (first, last) in alive.items():
@@ -92,9 +92,9 @@ def peak(program: Program) -> int:
 def plan(program: Program, *, in_place: bool = True) -> Plan:
     """Give every temporary a place in one arena."""
     alive = lives(program)
-    # 1. Chains of results that take over an operand's memory are one group: of
-    #    t = a + b, u = relu(t), v = u * 2 all three have the place of t, which is
-    #    needed from the first to the last instruction.
+    # 1. A chain of results that take over their operands' memory forms one group. In t
+    # = a + b, u = relu(t), v = u * 2 all three use the place of t, which is needed from
+    # the first to the last instruction.
     host = dict(_taken_over(program, alive)) if in_place else {}
     groups: dict[int, LiveRange] = {}
     head: dict[int, int] = {}
@@ -102,9 +102,8 @@ def plan(program: Program, *, in_place: bool = True) -> Plan:
         head[slot] = head[host[slot]] if slot in host else slot
         before = groups.get(head[slot], alive[slot])
         groups[head[slot]] = LiveRange(before.first, alive[slot].last)
-    # 2. Place the groups in one order after the other, until the arena is as small as
-    #    the bound; finding the least arena is NP-hard, and the first order mostly finds
-    #    it.
+    # 2. Place the groups in one order after another, until the arena is as small as the
+    # bound. Finding the smallest arena is NP-hard; the first order usually finds it.
     size = {slot: _aligned(program.sizes[slot]) for slot in groups}
     bound = _bound(groups, size)
     best: dict[int, int] = {}
@@ -122,7 +121,7 @@ def plan(program: Program, *, in_place: bool = True) -> Plan:
 
 
 def _orders(groups: dict[int, LiveRange], size: dict[int, int]) -> Iterator[list[int]]:
-    """Yield orders in which places are given; the first mostly leaves no gaps."""
+    """Yield orders in which groups are placed; the first usually leaves no gaps."""
     peak = _fullest(groups, size)
 
     def is_elsewhere(slot: int) -> bool:
@@ -143,7 +142,7 @@ def _length(life: LiveRange) -> int:
 def _places(
     order: list[int], groups: dict[int, LiveRange], size: dict[int, int]
 ) -> dict[int, int]:
-    """Return the offset of each slot if it takes the best place that is left."""
+    """Return the offset of each slot if each takes the best place that is left."""
     offsets: dict[int, int] = {}
     for slot in order:
         offsets[slot] = _best_fit(slot, groups, size, offsets)
@@ -158,8 +157,9 @@ def _best_fit(
 ) -> int:
     """Return the beginning of the smallest gap that is free for the slot's life."""
     life = groups[slot]
-    # Only groups that live at the same time are in the way. Between them look for the
-    # gap that fits most tightly; with none, go after the last of them.
+    # Only groups that live at the same time are in the way. Look for the gap between
+    # them that fits most tightly. If there is none, use the place after the last of
+    # them.
     taken = sorted(
         (offsets[other], offsets[other] + size[other])
         for other in offsets
@@ -187,7 +187,7 @@ def _fullest(groups: dict[int, LiveRange], size: dict[int, int]) -> int:
 def _living(
     groups: dict[int, LiveRange], size: dict[int, int]
 ) -> Iterator[tuple[int, int]]:
-    """Yield the instructions where the bytes that live change, and these bytes."""
+    """Yield the instructions where the living bytes change, and these bytes."""
     changes: dict[int, int] = {}
     for slot, life in groups.items():
         changes[life.first] = changes.get(life.first, 0) + size[slot]
@@ -221,10 +221,10 @@ def _pair(
         a = instruction.inputs[names[1].index(operand)]
         if not (isinstance(out, View) and isinstance(a, View)):
             continue
-        # The result may overwrite its operand if both have one layout and fill their
-        # slots, the operand's life ends here where the result's begins, and the
-        # instruction does not read the operand in another role, which would see new
-        # elements.
+        # The result may overwrite its operand under three conditions. Both have one
+        # layout and fill their slots. The operand's life ends here, where the result's
+        # begins. The instruction does not read the operand in another role, where it
+        # would see new elements.
 
         same = out._replace(slot=a.slot) == a and out.offset == 0
         fits = program.sizes[out.slot] == program.sizes[a.slot] == out.nbytes

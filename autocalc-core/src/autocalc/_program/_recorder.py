@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Records the kernel calls of a function as instructions.
 
-Recording is a policy of dispatch: a selection whose table entries are wrapped, and
-whose memory is known.  Eager code has no branch for it::
+Recording works through dispatch: it uses a selection whose table entries are wrapped,
+and whose memory is known.  Eager code has no branch for it::
 
     recorder = ShortRecorder(current().selection)
     token = enter(selection=recorder.selection)
@@ -31,20 +31,20 @@ class Recorder:
     Attributes
     ----------
     selection
-        Makes the decisions of `base`, and notes each call.
+        The selection that decides like `base`, and notes each call.
     memory
-        The slots that were seen.
+        The slots seen so far.
     instructions
         The calls, in order.
     written
-        Slots that kernels or the host have written.
+        The slots that kernels or the host have written.
     inside
-        Whether a kernel runs, or the host: what they call is a part of them.
+        Whether a kernel or the host runs; calls made by either are part of it.
 
     Parameters
     ----------
     base
-        The selection that decides.
+        The selection that makes the decisions.
     """
 
     memory: Memory
@@ -60,24 +60,24 @@ class Recorder:
         self.selection.key_of = base.key_of
 
     def _start(self) -> None:
-        """Forget what was recorded."""
+        """Discard what was recorded."""
         self.memory = Memory(self._base.empty)
         self.instructions = []
         self.written = set()
 
     def wrap(self, spec: KernelSpec, name: str, function: Entry) -> Callable[..., None]:
-        """Return `function` of the set `name`, recorded whenever it is called."""
+        """Return `function` of the set `name`, wrapped to record each call."""
         native = _native(spec, name, function)
         if self._base.wrap is not None:
             function, native = self._base.wrap(spec, name, function), None
         n, end = len(spec.outputs), len(spec.outputs) + len(spec.inputs)
 
         def call(*args: Any) -> None:
-            if self.inside:  # the calls of a kernel are a part of it
+            if self.inside:  # calls made by a kernel are part of it
                 function(*args)
                 return
             how = (spec, name, function, native)
-            with self._within():  # what the recorder does is no part of the function
+            with self._within():  # the recorder's own work is not recorded
                 operands = tuple(map(self._operand, args[:end]))
                 outputs, inputs, attributes = operands[:n], operands[n:], args[end:]
                 step = Instruction(*how, outputs, inputs, attributes, self._line())
@@ -89,7 +89,7 @@ class Recorder:
         return call
 
     def _within(self) -> _Within:
-        """Note no calls in this block."""
+        """Record no calls in this block."""
         return _Within(self)
 
     def _empty(self, shape: Shape, dtype: DType) -> Array:
@@ -98,7 +98,7 @@ class Recorder:
             return self.memory.empty(shape, dtype)
 
     def _operand(self, x: Any) -> Operand:
-        """Return the place of an operand."""
+        """Return the view of an operand."""
         return self.memory.operand(x)
 
     def _line(self) -> UserLine | None:
@@ -106,20 +106,20 @@ class Recorder:
         return None
 
     def _before(self, instruction: Instruction) -> None:
-        """Look at a call before it runs."""
+        """Prepare for a call before it runs."""
 
     def _run(self, function: Entry, args: tuple[Any, ...]) -> None:
         """Run a kernel."""
         function(*args)
 
     def _add(self, instruction: Instruction) -> None:
-        """Note a call that has run."""
+        """Record a call that has run."""
         self.written.update(view.slot for view in instruction.writes())
         self.instructions.append(instruction)
 
 
 class _Within:
-    """A ``with`` block of the recorder's own: its calls are not noted."""
+    """A ``with`` block of the recorder itself, whose calls are not recorded."""
 
     __slots__ = ("_before", "_recorder")
 
@@ -135,8 +135,8 @@ class _Within:
 
 
 def _native(spec: KernelSpec, name: str, function: Entry) -> Any:
-    """Return the C form of a set's kernel; None for a call that is changed."""
+    """Return the C form of a set's kernel; None for a call that is wrapped."""
     found = registry()
     known = found.kernels(name) if name in found.sets else None
-    impl = (known or {}).get(spec.name)  # none of a call that is widened
+    impl = (known or {}).get(spec.name)  # None for a call that is widened
     return None if impl is None or impl.function is not function else impl.native

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The table of rewrites: calls of kernels that do what two did.
+"""The table of rewrites: calls of kernels that replace two calls each.
 
 ::
 
@@ -13,14 +13,15 @@
     t = a + b, u = layer_norm(t)             becomes  t, u = add_layer_norm(a, b)
     t = conv(x, w, b), u = f(norm(t) + r)    becomes  u = f(conv(x, w', b') + r)
 
-The last one folds a batch norm by running statistics into parameters::
+The last row folds a batch norm that uses running statistics into parameters::
 
     w' = w * s,  b' = (b - mean) * s + beta,  s = gamma / sqrt(var + eps)
 
-They belong to the prologue, which computes them when a parameter has changed.  A norm
-of w with mean 0 is w', a norm of b is b'.
+The folded parameters belong to the prologue, which computes them when a parameter has
+changed.  w' is a norm of w with mean 0, and b' is a norm of b.
 
-A row of the table is added for a new one; `_patterns.py` has what holds for all.
+A new rewrite needs a new row in the table.  `_patterns.py` contains what all rows
+share.
 """
 
 from __future__ import annotations
@@ -38,10 +39,10 @@ from autocalc._program._views import Operand, View
 
 # ---- matrix products -----------------------------------------------------------------
 
-#: Where the activation's name is among the attributes of a product.
+#: The position of the activation's name among the attributes of a product.
 _PLACES = {"linear": -1, "gemm": -2}
 
-#: Kernel and attributes of each activation that a product has, by its name there.
+#: The kernel and attributes of each activation, by its name in a product.
 ACTIVATIONS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "relu": ("relu", ()),
     "gelu": ("gelu", ("none",)),
@@ -51,19 +52,19 @@ _NAMES = {form: name for name, form in ACTIVATIONS.items()}
 
 
 def activation_of(product: Instruction) -> str | None:
-    """Return the activation that a product applies; None of what is no product."""
+    """Return the activation that a product applies; None if the call is no product."""
     place = _PLACES.get(product.name)
     return None if place is None else str(product.attributes[place])
 
 
 def _is_plain(product: Instruction) -> bool:
-    """Return whether a product writes its result alone, without an activation."""
+    """Return whether a product only writes its result, without an activation."""
     only = not product.accumulated and not product.outputs[1]
     return only and activation_of(product) == "none"
 
 
 def _bias(m: Match) -> Instruction | None:
-    """Let a product add the row that is added to its result."""
+    """Let a product add the row that a later call adds to its result."""
     product = m.first
     x, w, bias = product.inputs
     row, before = _row(m.other, m.value), one(product.outputs[0])
@@ -75,7 +76,7 @@ def _bias(m: Match) -> Instruction | None:
 
 
 def _row(view: View, of: View) -> View | None:
-    """Return a bias as one row of `of`, if it is that."""
+    """Return a bias as one row of `of`; None if it is not such a row."""
     if not of.shape:
         return None
     n, itemsize = of.shape[-1], view.dtype.itemsize
@@ -87,7 +88,7 @@ def _row(view: View, of: View) -> View | None:
 
 
 def _product_activation(m: Match) -> Instruction | None:
-    """Let a product apply an activation, and keep its operand for others."""
+    """Let a product apply an activation, and keep the activation's input for others."""
     product, name = m.first, _NAMES.get((m.last.name, m.last.attributes))
     if name is None or not _is_plain(product) or not alike(m.out, m.value):
         return None
@@ -99,7 +100,7 @@ def _product_activation(m: Match) -> Instruction | None:
 
 
 def _mask(m: Match) -> Instruction | None:
-    """Let the backward kernel of a layer mask its gradient by the relu before it."""
+    """Let a layer's backward kernel mask its gradient by the relu before the layer."""
     first = m.first
     fits = first.outputs[0] == m.value and first.inputs[1] == m.other
     if not fits or not alike(m.value, m.out):
@@ -110,7 +111,7 @@ def _mask(m: Match) -> Instruction | None:
 
 # ---- convolutions --------------------------------------------------------------------
 
-#: Attributes of a convolution before those of an activation.
+#: The number of attributes of a convolution before those of an activation.
 _GEOMETRY = 4
 
 
@@ -120,10 +121,10 @@ def _shortcut(conv: Instruction) -> Operand:
 
 
 def _conv_sum(m: Match) -> Instruction | None:
-    """Let a convolution add what is added to its result.
+    """Let a convolution add the operand that a later call adds to its result.
 
-    The result must not be in the memory of the shortcut, which is read after it is
-    written.
+    The result must not use the memory of this operand, the shortcut: the kernel reads
+    it after it has begun to write.
     """
     fits = alike(m.value, m.other) and alike(m.value, m.out)
     if not fits or m.other.slot == m.out.slot or _shortcut(m.first) is not None:
@@ -132,7 +133,7 @@ def _conv_sum(m: Match) -> Instruction | None:
 
 
 def _conv_activation(m: Match) -> Instruction | None:
-    """Let a convolution apply the activation of its result."""
+    """Let a convolution apply the activation that follows it."""
     numbers, other = post_op(m.last.name, m.last.attributes), _shortcut(m.first)
     is_in_place = isinstance(other, View) and other.slot == m.out.slot
     if numbers is None or is_in_place or not alike(m.value, m.out):
@@ -141,9 +142,9 @@ def _conv_activation(m: Match) -> Instruction | None:
 
 
 def _convolved(m: Match, other: Operand, numbers: PostOp) -> Instruction | None:
-    """Return a convolution with what follows it, in the shape of its own result.
+    """Return a convolution with its epilogue, in the shape of its own result.
 
-    Its reader may see that reshaped, as a transformer sees patches.
+    The reader of the result may see it reshaped, as a transformer sees patches.
     """
     conv = m.first
     if conv.name == "conv_activation" and conv.attributes[_GEOMETRY] != "none":
@@ -156,15 +157,15 @@ def _convolved(m: Match, other: Operand, numbers: PostOp) -> Instruction | None:
 
 # ---- norms ---------------------------------------------------------------------------
 
-#: The norms that make the sum that they normalise, by those that do not.
+#: For each norm: the norm that also makes the sum that it normalises.
 NORMS_OF_SUMS = {"layer_norm": "add_layer_norm", "rms_norm": "add_rms_norm"}
 
-#: Activations whose own backward kernel reads their input, not their result.
+#: Activations whose backward kernel reads their input, not their result.
 _READ_INPUT = ("leaky_relu", "hardswish", "silu")
 
 
 def _norm_of_sum(m: Match) -> Instruction | None:
-    """Let a norm over the last axis make the sum that it normalises."""
+    """Let a norm over the last axis also make the sum that it normalises."""
     add, norm, x = m.first, m.last, m.value
     a, b = map(one, add.inputs)
     if add.outputs[0] != x or not (alike(a, x) and alike(b, x)):
@@ -180,13 +181,13 @@ def _added(norm: Instruction) -> Operand:
 
 
 def _norm_sum(m: Match) -> Instruction | None:
-    """Let a batch norm add what is added to its result."""
+    """Let a batch norm add the operand that a later call adds to its result."""
     fits = alike(m.value, m.other) and _added(m.first) is None
     return _normed(m, m.other, NONE) if fits else None
 
 
 def _normed(m: Match, other: Operand, numbers: PostOp) -> Instruction | None:
-    """Return a batch norm with what follows it."""
+    """Return a batch norm with its epilogue."""
     norm, kernel, operands = m.first, m.first.name, m.first.inputs
     if kernel == "batch_norm":
         kernel = "batch_norm_activation"
@@ -201,14 +202,14 @@ def _normed(m: Match, other: Operand, numbers: PostOp) -> Instruction | None:
 
 
 def _norm_activation(m: Match) -> Instruction | None:
-    """Let a batch norm apply an activation, and its backward kernel too.
+    """Let a batch norm apply an activation, and change its backward kernel to match.
 
     ::
 
         h = f'(g, y), dx, .. = norm'(h, x)    becomes  dx, .., h? = both'(g, y)
 
-    Both ways change together or not at all where f' reads the value between, which is
-    no longer in memory.
+    If f' reads the value in between, which is no longer in memory, then forward and
+    backward must change together or not at all.
     """
     numbers = post_op(m.last.name, m.last.attributes)
     backs = None if numbers is None else _backs(m)
@@ -224,14 +225,14 @@ def _norm_activation(m: Match) -> Instruction | None:
 
 
 class _Back(NamedTuple):
-    """Places of the backward kernels of an activation and of the norm before it."""
+    """The places of the backward kernels of an activation and of its norm."""
 
     activation: int
     norm: int
 
 
 def _backs(m: Match) -> list[_Back] | None:
-    """Return the backward kernels that change too; None if others read what goes."""
+    """Return the backward kernels that also change; None if others need the value."""
     by = m.value if m.last.name in _READ_INPUT else m.out
     places = sorted(m.flow.readers[by.slot] - {m.to})
     backs = [back for at in places if (back := _back(m, at, by)) is not None]
@@ -240,7 +241,7 @@ def _backs(m: Match) -> list[_Back] | None:
 
 
 def _back(m: Match, at: int, by: View) -> _Back | None:
-    """Return the pair of backward kernels of which the first is at `at`."""
+    """Return the pair of backward kernels that starts at `at`; None if none does."""
     flow, first = m.flow, m.flow[at]
     same = first.attributes == m.last.attributes
     if first.name != f"{m.last.name}_backward" or not same:
@@ -254,16 +255,16 @@ def _back(m: Match, at: int, by: View) -> _Back | None:
 
 
 def _is_backward(last: Instruction, norm: Instruction, h: View) -> bool:
-    """Return whether a call is the backward kernel of a norm, from `h`."""
+    """Return whether a call is the backward kernel of a norm, with the gradient `h`."""
     if last.name != "batch_norm_backward" or len(norm.outputs) < 3:
-        return False  # a norm by running statistics has one result
+        return False  # a norm that uses running statistics has one result
     x, weight = norm.inputs[:2]
     same = last.inputs == (h, x, *norm.outputs[1:], weight)
     return same and last.attributes[0] == norm.attributes[0]
 
 
 def _can_meet(m: Match, back: _Back) -> bool:
-    """Return whether the norm's backward kernel can run where the activation's does."""
+    """Return whether the norm's backward kernel can run at the activation's place."""
     flow, (begin, end) = m.flow, back
     first, last = flow[begin], flow[end]
     reads = {view.slot for view in last.reads()} - {one(first.outputs[0]).slot}
@@ -276,13 +277,13 @@ def _can_meet(m: Match, back: _Back) -> bool:
 
 
 def _backward(m: Match, numbers: PostOp, back: _Back) -> Instruction | None:
-    """Return the backward kernel of norm and activation."""
+    """Return the backward kernel of the norm with its activation."""
     flow, first, last = m.flow, m.flow[back.activation], m.flow[back.norm]
     h, g = map(one, (*first.outputs, first.inputs[0]))
     _, x, mean, var, weight = last.inputs
     result: Operand = m.out
     bias = other = None
-    if numbers[0] in BY_INPUT:  # the norm's result is computed again
+    if numbers[0] in BY_INPUT:  # the kernel computes the norm's result again
         result, bias, other = None, m.first.inputs[2], _added(m.first)
         if not all(_stays(flow, view, back.activation) for view in (bias, other)):
             return None
@@ -298,7 +299,7 @@ def _backward(m: Match, numbers: PostOp, back: _Back) -> Instruction | None:
 
 
 def _stays(flow: Flow, x: Operand, until: int) -> bool:
-    """Return whether what a norm read is what its backward kernel would read."""
+    """Return whether a norm's operand is unchanged when its backward kernel runs."""
     if not isinstance(x, View):
         return True
     once = flow.only_writer(x) is not None
@@ -307,12 +308,12 @@ def _stays(flow: Flow, x: Operand, until: int) -> bool:
 
 # ---- folded norms --------------------------------------------------------------------
 
-#: Bytes of folded weights that a program keeps at most.
+#: The most bytes of folded weights that a program keeps.
 MAX_BYTES = 1 << 30
 
 
 def _fold(m: Match) -> Instruction | None:
-    """Fold a norm by running statistics into parameters that the program only reads."""
+    """Fold a norm with running statistics into parameters that are only read."""
     product, norm = m.first, m.last
     other, (_, *numbers) = norm.inputs[-1], norm.attributes
     plain = activation_of(product) in {None, "none"} and product.outputs[0] == m.value
@@ -341,7 +342,7 @@ def _fold(m: Match) -> Instruction | None:
 
 
 def _fit(m: Match) -> bool:
-    """Return whether all that is folded are parameters that stay, and not too many."""
+    """Return whether all folded operands are constant parameters, and not too large."""
     folded = *m.first.inputs[1:3], *m.last.inputs[1:5]
     kept = [v.nbytes for call in m.flow.program.prologue for v in call.writes()]
     size = one(m.first.inputs[1]).nbytes
@@ -352,13 +353,14 @@ def _fit(m: Match) -> bool:
 
 
 def _folded(m: Match) -> tuple[View, View]:
-    """Return the folded weight and bias; the calls that make them join the prologue."""
+    """Return the folded weight and bias; the prologue gets the calls for them."""
     _, mean, var, gamma, beta, _ = m.last.inputs
     w, zeros = one(m.first.inputs[1]), m.flow.zeros(one(mean))
     b = one(m.first.inputs[2] or zeros)
     weight, bias = m.flow.kept_like(w), m.flow.kept_like(b)
     for out, of, center, shift in (weight, w, zeros, None), (bias, b, mean, beta):
-        # The first dimension of a parameter is that of channels: a batch of one.
+        # The first dimension of a parameter is the channels, so it becomes a batch of
+        # one.
         outputs, inputs = (_batch(out),), (_batch(of), center, var, gamma, shift, None)
         attributes = m.last.attributes[0], *NONE
         call = chosen(TABLE[m.last.name], outputs, inputs, attributes, (m.last,))
@@ -377,7 +379,7 @@ _CONVS = ("conv", "conv_activation")
 _NORMS = ("batch_norm", "batch_norm_activation", "batch_norm_running")
 _EITHER = (0, 1)
 
-#: The rows of each pass, in the order in which these run.
+#: The rows of each pass; the passes run in this order.
 ROWS: dict[str, tuple[Pattern, ...]] = {
     "norm_folding": (Pattern(("conv", "linear"), ("batch_norm_running",), _fold),),
     "epilogues": (
@@ -398,5 +400,5 @@ ROWS: dict[str, tuple[Pattern, ...]] = {
     ),
 }
 
-#: Each as a pass.
+#: The passes, by name.
 PASSES = {name: partial(rewrite, rows) for name, rows in ROWS.items()}

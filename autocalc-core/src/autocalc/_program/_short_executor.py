@@ -27,16 +27,16 @@ from autocalc._program._views import View, view_at
 
 
 class ShortExecutor:
-    """A short program that is bound to an allocator.
+    """A short program bound to an allocator.
 
     Attributes
     ----------
     constants, steps, empty
-        What follows the inputs in the registers, and what `execute` takes.
+        The contents of the registers after the inputs, and arguments of `execute`.
     results
         The registers of the results.
     writes
-        Whether it changes an input or the state of a generator.
+        Whether the program changes an input or the state of a generator.
     """
 
     __slots__ = ("constants", "empty", "results", "steps", "writes")
@@ -49,17 +49,18 @@ class ShortExecutor:
         self.writes = steps.writes
 
     def run(self, inputs: Sequence[Array]) -> list[Any]:
-        """Run it; return the arrays of the results."""
+        """Run the program; return the arrays of the results."""
         registers = [*inputs, *self.constants]
         execute(self.steps, registers, self.empty)
         return [registers[i] for i in self.results]
 
     def shorten(self, steps: Steps, inputs: Sequence[Array]) -> None:
-        """Let kernels return their results where they can.
+        """Let kernels return new results instead of writing to memory, where they can.
 
-        Each is run as it is, and the result compared with what the kernel returns: that
-        must be an array of its own with the strides of the one that it would be written
-        into.  A program that writes is left alone, since this runs it once more.
+        This runs each kernel both ways and compares the results.  The returned result
+        must be an array of its own, with the strides of the array into which the kernel
+        would write.  A program that writes stays unchanged, because this runs it once
+        more.
         """
         if not self.writes:
             registers = [*inputs, *self.constants]
@@ -116,14 +117,14 @@ def _fresh(
 
 
 def _returning(fresh: Any, operands: tuple[Registers, ...]) -> BoundStep:
-    """Return the step that appends what a function returns."""
+    """Return the step that appends the return value of a function."""
     if len(operands) == 1 and not isinstance(operands[0], tuple):
         return TAKE, fresh, operands[0]
     return RETURN, fresh, operands_of(operands)
 
 
 def _is_like(result: Any, operands: Any) -> bool:
-    """Return whether a result is as the first operand, and none of the others."""
+    """Return whether a result equals the first operand, and is none of the others."""
     out, *others = operands
     return (
         result.__class__ is np.ndarray

@@ -17,7 +17,7 @@ from autocalc._program._recorder import Recorder
 from autocalc._program._steps import NoProgramError, Steps, steps_of
 from autocalc._program._views import Operand, View
 
-#: Chains of fewer elements take longer than their kernels: 0.4 us to set up.
+#: Setting up a chain takes 0.4 us, so chains with fewer elements would be slower.
 LEAST = 8192
 
 
@@ -29,7 +29,7 @@ class Recorded(NamedTuple):
     results: list[tuple[View, bool]]
 
     def steps(self) -> Steps:
-        """Return the steps, with fewer copies and with chains of kernels as one."""
+        """Return the steps, with fewer copies and with fused chains of kernels."""
         program = _elementwise_fusion.run(_copies.run(self.program), least=LEAST)
         return steps_of(program, self.inputs, self.results)
 
@@ -40,7 +40,7 @@ class ShortRecorder(Recorder):
     Attributes
     ----------
     failed
-        Whether a call was made that no short program can repeat.
+        Whether there was a call that no short program can repeat.
     drawn
         The arrays of each draw.
     """
@@ -51,7 +51,7 @@ class ShortRecorder(Recorder):
     _in_place: bool
 
     def start(self, inputs: Sequence[Array], *, in_place: bool) -> None:
-        """Begin a recording; with `in_place` the first input may be written.
+        """Begin a recording; with `in_place` the function may write its first input.
 
         The inputs are opaque arrays.
         """
@@ -63,18 +63,18 @@ class ShortRecorder(Recorder):
         self._inputs = list(map(self.memory.view, inputs))
 
     def require(self, truth: Array) -> None:
-        """Let the program end where an array of one truth value does not hold it."""
+        """Let the program stop unless an array of one truth value is true."""
         view = self.memory.view(truth)
         self._add(Instruction(None, "", required, None, (), (view,), ()))
 
     def leave_undefined(self, array: Array) -> None:
-        """Let new memory be returned that nothing has written."""
+        """Allow the function to return new memory that nothing has written."""
         self.memory.slot_of(array).undefined = True
 
     def draw(
         self, now: Callable[[int], tuple[Any, Any]], source: Source
     ) -> tuple[Any, Any]:
-        """Return two arrays of a generator, which the program draws from `source`."""
+        """Return two arrays drawn from a generator; the program draws from `source`."""
         seed, offset = pair = tuple(map(np.array, now(source.words)))
         for array in pair:
             self.memory.add(array, made=True)
@@ -89,7 +89,7 @@ class ShortRecorder(Recorder):
         Raises
         ------
         NoProgramError
-            If no short program can repeat it.
+            If no short program can repeat the function.
         """
         inputs = self._inputs
         found = [self.memory.view(array) for array in results]
@@ -122,7 +122,7 @@ class ShortRecorder(Recorder):
 
     def _empty(self, shape: Shape, dtype: DType) -> Array:
         array = self._base.empty(shape, dtype)
-        if not isinstance(array, np.ndarray):  # on a device
+        if not isinstance(array, np.ndarray):  # the memory is on a device
             self.failed = True
             return array
         self.memory.add(array, made=True)
@@ -150,20 +150,20 @@ class ShortRecorder(Recorder):
 
 
 class RequirementError(Exception):
-    """A requirement of a program does not hold: the function itself has to run."""
+    """A requirement of a program does not hold, so the function itself must run."""
 
 
 def required(truth: Any) -> None:
-    """Raise unless an array of one truth value holds it."""
+    """Raise unless an array of one truth value is true."""
     if not truth:
         raise RequirementError
 
 
 def _is_constant(owner: Any) -> bool:
-    """Return whether memory that was there before is the same in each call.
+    """Return whether memory that existed before is the same in each call.
 
-    A number was made for this call, and its arguments determine it; other memory must
-    not be writable.
+    A number was made for this call, and the arguments determine it.  Other memory must
+    be read-only.
     """
     own = type(owner) is np.ndarray and owner.base is None
     return own and (not owner.ndim or not owner.flags.writeable)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Steps of a short program: it makes its memory as it runs, and has no arena.
+"""Steps of a short program, which allocates memory as it runs and has no arena.
 
-Arrays are in numbered *registers*: first the inputs, then the constants (arrays and
-attributes that no call changes), then what each step makes.  A program that computes
-``exp(x - y)`` of two matrices of 2 rows and 3 columns, and returns its transpose::
+Arrays are in numbered *registers*.  First come the inputs, then the constants (arrays
+and attributes that no call changes), then the results of the steps.  This program
+computes ``exp(x - y)`` of two matrices of 2 rows and 3 columns, and returns its
+transpose::
 
     Make(float32, (2, 3))                                   makes register 2
     Run(sub, (2, 0, 1))
@@ -23,7 +24,7 @@ from autocalc._kernels.spec import DType, Shape
 from autocalc._program._form import Instruction, Program, Source
 from autocalc._program._views import Operand, View, view_at
 
-#: A register, or registers whose arrays are given as a list.
+#: A register, or registers whose arrays are passed as a list.
 Registers: TypeAlias = int | tuple[int, ...]
 
 
@@ -41,7 +42,8 @@ class Make(NamedTuple):
 class TakeView(NamedTuple):
     """Make a view of the array in a register.
 
-    `is_dense` says whether the elements of that array follow each other row by row.
+    `is_dense` says whether the elements of that array are stored row by row without
+    gaps.
     """
 
     register: int
@@ -54,7 +56,7 @@ class TakeView(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Call a kernel, or what the program requires, with these registers."""
+    """Call a kernel, or the check of a requirement, with these registers."""
 
     function: Callable[..., Any]
     operands: tuple[Registers, ...]
@@ -68,7 +70,7 @@ class Draw(NamedTuple):
 
 
 class Free(NamedTuple):
-    """Forget the array in a register."""
+    """Release the array in a register."""
 
     register: int
 
@@ -77,18 +79,18 @@ Step: TypeAlias = Make | TakeView | Run | Draw | Free
 
 
 class Steps(NamedTuple):
-    """A short program in steps.
+    """A short program as a sequence of steps.
 
     Attributes
     ----------
     n_inputs
-        How many registers are inputs.
+        The number of registers that are inputs.
     constants
-        What is in the registers after the inputs.
+        The contents of the registers after the inputs.
     steps
-        In the order in which they run.
+        The steps, in order.
     results
-        The registers that are returned.
+        The registers whose arrays are returned.
     """
 
     n_inputs: int
@@ -98,7 +100,7 @@ class Steps(NamedTuple):
 
     @property
     def writes(self) -> bool:
-        """Whether it changes an input or the state of a generator."""
+        """Whether the program changes an input or the state of a generator."""
         return any(
             isinstance(step, Draw) or (isinstance(step, Run) and step.writes_input)
             for step in self.steps
@@ -106,7 +108,7 @@ class Steps(NamedTuple):
 
     @property
     def n_registers(self) -> int:
-        """How many registers it needs."""
+        """The number of registers that the program needs."""
         return self.n_inputs + len(self.constants) + sum(map(_n_made, self.steps))
 
 
@@ -115,12 +117,12 @@ def steps_of(
 ) -> Steps:
     """Return the steps of a program whose first registers hold `inputs`.
 
-    Of each result it is given whether its array may be written.
+    `results` contains, for each result, its view and whether its array is writable.
 
     Raises
     ------
     NoProgramError
-        If something is a view of an input's memory outside of that input.
+        If a view uses an input's memory outside of that input.
     """
     lowering = _Lowering(program, inputs, [view for view, _ in results])
     for instruction in program.instructions:
@@ -129,14 +131,14 @@ def steps_of(
 
 
 class _Lowering:
-    """Gives each view a register; registers of constants are negative until the end."""
+    """Assigns registers to views; those of constants are negative until the end."""
 
     def __init__(
         self, program: Program, inputs: Sequence[View], results: Sequence[View]
     ) -> None:
         self._program = program
         every = (view for one in program.instructions for view in one.views())
-        #: By slot: a view that is all of it, row by row.
+        #: For each slot: a view that covers all of it, row by row.
         self._lines = {
             view.slot: view
             for view in (*every, *results)
@@ -145,7 +147,7 @@ class _Lowering:
         }
         self._n_inputs = self._count = len(inputs)
         self._registers = {view: i for i, view in enumerate(inputs)}
-        #: By slot: the view that all others of the slot are views of.
+        #: For each slot: the view from which all other views of the slot are made.
         self._whole = {view.slot: view for view in inputs}
         self._constants: list[Any] = []
         self._steps: list[Step] = []
@@ -179,7 +181,7 @@ class _Lowering:
         return -len(self._constants)
 
     def register(self, view: View) -> int:
-        """Return the register of a view; make what is new."""
+        """Return the register of a view; make the view if it is new."""
         found = self._registers.get(view)
         if found is not None:
             return found
@@ -195,7 +197,7 @@ class _Lowering:
         return made
 
     def _make(self, view: View) -> None:
-        """Make the memory of a slot: as a view that is all of it, else as a line."""
+        """Make a slot's memory: as a view that covers it, or else one-dimensional."""
         size, item = self._program.sizes[view.slot], view.dtype.itemsize
         line = View(view.slot, 0, (size // item,), (item,), view.dtype)
         whole = self._lines.get(view.slot, line)
@@ -224,7 +226,7 @@ class _Lowering:
         return self._count - 1
 
     def finished(self, results: list[int]) -> Steps:
-        """Return the steps; a register is freed after its last use."""
+        """Return the steps; each register is freed after its last use."""
         last = {
             register: i
             for i, step in enumerate(self._steps)
@@ -242,7 +244,7 @@ class _Lowering:
         return Steps(self._n_inputs, tuple(self._constants), tuple(steps), moved)
 
     def _moved(self, register: int) -> int:
-        """Return a register's number with the constants after the inputs."""
+        """Return a register's final number, where constants follow the inputs."""
         if register < 0:
             return self._n_inputs - 1 - register
         new = register >= self._n_inputs

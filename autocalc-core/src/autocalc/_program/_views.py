@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Views: where an operand is in a slot, and the arrays that own and view memory.
 
-A *slot* is one piece of memory.  A *view* gives an operand by its slot, the bytes from
-the beginning of the slot, shape, strides and dtype, without an address: a program can
-move a slot to another place.  Two columns of a float32 matrix of 3 rows and 4 columns
-in slot 5 are ``View(5, 4, (3, 2), (16, 4), float32)``: they start one element, 4 bytes,
-after the beginning, and the next row is 16 bytes away.
+A *slot* is one piece of memory.  A *view* describes an operand by its slot, its offset
+from the beginning of the slot in bytes, its shape, strides and dtype.  It contains no
+address, so a program can move a slot to another place.  Consider two columns of a
+float32 matrix of 3 rows and 4 columns in slot 5.  Their view is ``View(5, 4, (3, 2),
+(16, 4), float32)``: it starts one element, 4 bytes, after the beginning, and the next
+row is 16 bytes away.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class View(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of its elements, each counted once."""
+        """The bytes of its elements, each counted once."""
         size = self.dtype.itemsize
         for n in self.shape:
             size *= n
@@ -55,7 +56,7 @@ def base_of(array: Any) -> Any:
     if isinstance(base, np.ndarray):
         return base
     if hasattr(base, "__array_interface__") and hasattr(base, "base"):
-        return base.base  # NumPy's as_strided puts a dummy between
+        return base.base  # as_strided of NumPy puts another object in between
     return None
 
 

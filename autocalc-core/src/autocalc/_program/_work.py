@@ -17,7 +17,7 @@ def seen(
     inputs: tuple[Operand, ...],
     attributes: tuple[Any, ...],
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return the arguments and the keywords that a kernel's rule sees of a call.
+    """Return the arguments and keywords of a call that the kernel's rule receives.
 
     `attributes` has the accumulation mask last, where the spec has one.
     """
@@ -27,7 +27,7 @@ def seen(
 
 
 def work_of(i: Instruction) -> Work:
-    """Return the least work of a call; none for what the host does."""
+    """Return the least work of a call; zero for the host's work."""
     spec = i.spec
     if spec is None:
         return Work(0.0, 0.0)
