@@ -12,14 +12,14 @@ from autocalc.errors import AutocalcError, GradError
 
 
 class AnomalyWalk(Walk):
-    """A backward pass that checks everything that rules return.
+    """A backward pass that checks everything that backward rules return.
 
     Parameters
     ----------
     check_nan
-        Whether a gradient that holds NaN is an error.
+        Whether a gradient that contains NaN is an error.
     words
-        As for `Walk`.
+        The keyword arguments of `Walk`.
     """
 
     def __init__(self, k: Any, *, check_nan: bool, **words: Any) -> None:
@@ -29,7 +29,7 @@ class AnomalyWalk(Walk):
         self.arrived: list[Any] = []
 
     def visit(self, node: Node, arrived: list[Any]) -> None:
-        """Apply the node's rule; name the node in what it raises."""
+        """Apply the node's rule; if it raises, name the node in the error."""
         self.visited, self.arrived = node, arrived
         try:
             super().visit(node, arrived)
@@ -45,18 +45,18 @@ class AnomalyWalk(Walk):
             ) from error
 
     def add(self, edge: Any, value: Any, memory: int) -> None:
-        """Add a cotangent that is a number."""
+        """Add a cotangent, unless it contains NaN."""
         self.check(edge, value)
         super().add(edge, value, memory)
 
     def add_part(self, edge: Edge, part: Any, shape: Any, cotangent: list[Any]) -> None:
-        """Add into a slice what is a number."""
+        """Add a cotangent into a slice, unless it contains NaN."""
         if part.index is not None:
             self.check(edge, part.value)
         super().add_part(edge, part, shape, cotangent)
 
     def check(self, edge: Any, value: Any) -> None:
-        """Raise if what a rule returned for one of its inputs holds NaN."""
+        """Raise if a rule's result for one of its inputs contains NaN."""
         node = self.visited
         if node is None or not self.check_nan or not self.holds_nan(value):
             return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Objects that the collector does not list, because `gc.freeze` has put them aside."""
+"""Finds objects that the collector does not list, because of `gc.freeze`."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import gc
 import sys
 from typing import Any
 
-#: False where no frozen object is a tensor, as in the tests: no search then.
+#: False if no frozen object is a tensor, as in the tests; then there is no search.
 HOLDS_TENSORS = True
 
 
 def frozen_objects() -> list[Any]:
-    """Return the frozen objects that a module, a frame or another object leads to.
+    """Return the frozen objects reachable from a module, a frame or another object.
 
-    Programs freeze before they fork, so that their children share memory.  The search
-    takes 0.5 us for each object of the process.
+    Programs call `gc.freeze` before they fork, so that their children share memory.
+    The search takes 0.5 us for each object of the process.
     """
     if not HOLDS_TENSORS or not gc.get_freeze_count():
         return []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whether operators record: for the running context, as a block or a decorator."""
+"""Whether operators record gradients in the current context: blocks, decorators."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class _GradMode:
 
 
 def _coroutine(function: Callable[..., Any], mode: bool) -> Callable[..., Any]:
-    """Run a coroutine in a mode: a task has a context of its own."""
+    """Run a coroutine in a mode; each task has a context of its own."""
 
     @functools.wraps(function)
     async def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -83,7 +83,7 @@ def _coroutine(function: Callable[..., Any], mode: bool) -> Callable[..., Any]:
 
 
 def _generator(function: Callable[..., Any], mode: bool) -> Callable[..., Any]:
-    """Run each step of a generator in a mode; its user in between keeps the own one."""
+    """Run each step of a generator in a mode; the caller keeps its own mode between."""
 
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -100,7 +100,7 @@ def _generator(function: Callable[..., Any], mode: bool) -> Callable[..., Any]:
                     leave(token)
                 try:
                     step, given = generator.send, (yield value)
-                except Exception as error:  # the user threw it in
+                except Exception as error:  # the caller threw it into the generator
                     step, given = generator.throw, error
         finally:
             token = enter(grad=mode)
@@ -165,7 +165,7 @@ class inference_mode(_GradMode):
         inner = super().__call__(function)
         kinds = (inspect.isgeneratorfunction, inspect.iscoroutinefunction)
         if any(kind(function) for kind in kinds):
-            return inner  # others run while it waits
+            return inner  # other code runs while it waits
 
         @functools.wraps(function)
         def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -236,7 +236,7 @@ class set_grad_enabled(_GradMode):
         self._first = None
 
     def __call__(self, function: F) -> F:
-        """Decorate: the switch of the constructor is taken back."""
+        """Decorate a function; undo the switch of the constructor."""
         leave(self._first)
         self._first = None
         return super().__call__(function)

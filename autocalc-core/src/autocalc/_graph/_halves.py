@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Backward rules of float16 and bfloat16: computed in float32, rounded once.
+"""Backward rules for float16 and bfloat16 compute in float32 and round once.
 
-A rule of several kernels would round after each of them.  It is given what arrived, and
-what its operator saved, in float32, and its gradients are rounded.
+A rule of several kernels would otherwise round after each of them.  It receives the
+incoming gradients and the saved arrays in float32.  Only its results are rounded.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from autocalc._dispatch.selection.upcast import FLOAT32, HALVES
 from autocalc._graph._node import Node, Partial
 from autocalc._graph._packed import Packed
 
-#: What holds saved arrays.
+#: The classes of sequences that hold saved arrays.
 _SEQUENCES = (tuple, list, Packed)
 
 
 class WideNode:
-    """A node as a rule sees it that computes in float32."""
+    """A node as it appears to a rule that computes in float32."""
 
     __slots__ = ("attributes", "dtype", "needs", "node", "saved", "shapes")
 
@@ -32,10 +32,10 @@ class WideNode:
 
 
 def rule_in_float32(k: Any, n: Any, g: Any) -> Any:
-    """Apply the rule of a node of half precision.
+    """Apply the rule of a node in half precision.
 
-    Views and casts, which have no kernel, users' functions, and rules of one kernel for
-    each gradient run as they are.
+    Three kinds of rules run as they are: views and casts, which have no kernel; users'
+    functions; and rules with one kernel for each gradient.
     """
     node = n if isinstance(n, Node) else n.node
     rule = node.op.rule
@@ -59,7 +59,7 @@ def rule_in_float32(k: Any, n: Any, g: Any) -> Any:
 
 
 def _widened(k: Any, x: Any) -> Any:
-    """Return saved arrays, in float32 where they were narrower."""
+    """Return saved arrays, converted to float32 if they were narrower."""
     if x.__class__ in _SEQUENCES:
         return tuple([_widened(k, one) for one in x])
     narrow = getattr(x, "dtype", None) is not None and k.dtype(x) in HALVES

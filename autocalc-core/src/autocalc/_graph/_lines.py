@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Lines of users' programs that recorded a node or wrote into a storage.
+"""Finds the user's lines that recorded a node or wrote into a storage.
 
-They are known only while `tracing`: the two classes are changed for that time, so that
-a program which does not ask for lines pays nothing for them.
+The lines are known only while `tracing`, which changes the two classes for that time. A
+program that does not ask for lines pays nothing for them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from autocalc._graph._noticed import is_listening, listen, stop
 
 
 def recorded_at(node: Node) -> str:
-    """Return where a node was recorded, as a sentence; or how to know."""
+    """Return a sentence that says where a node was recorded, or how to find out."""
     line = getattr(node, "line", None)
     if line is None:
         return "It was recorded outside of detect_anomaly(), so its line is not known."
@@ -23,7 +23,7 @@ def recorded_at(node: Node) -> str:
 
 
 def written_at(cell: Version) -> str:
-    """Return where a storage was last written, as a sentence; or how to know."""
+    """Return a sentence that says where a storage was last written, if known."""
     line = getattr(cell, "line", None)
     if line is None:
         return "autograd.detect_anomaly() around the program names the line of it."
@@ -46,7 +46,7 @@ def is_tracing() -> bool:
 
 
 def trace(on: bool) -> None:
-    """Note lines from now on, or no longer."""
+    """Start or stop noting lines."""
     (listen if on else stop)(_note_line)
     if on:
         Version.__setattr__ = _set  # type: ignore[method-assign,assignment]  # see top

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The parts of the graph.  Nodes are data; nothing points forward.
+"""The parts of the graph.  Nodes are data, and no reference points forward.
 
-An *edge* leads from a node to the origin of one of its inputs.  This is another `Node`
-(of one output), an `Output` of a node of several, the `Leaf` of a user's tensor, or
-None where no gradient is wanted.
+An *edge* leads from a node to the origin of one of its inputs.  The origin is another
+`Node` (with one output), an `Output` of a node with several, the `Leaf` of a user's
+tensor, or None where no gradient is wanted.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from autocalc._dispatch.engine.eager import bind
 if TYPE_CHECKING:
     from autocalc._kernels.spec import DType, Shape
 
-#: Serial numbers are a topological order: a node is younger than its inputs.
+#: Serial numbers are a topological order: a node has a larger one than its inputs.
 _serials = count()
 next_serial = _serials.__next__
 
 
 class Version:
-    """Counts the writes to one storage; all its views share the cell."""
+    """Counts the writes to one storage; all its views share this object."""
 
     __slots__ = ("count", "exported", "line")
 
-    #: Set where others may write the storage without counting: NumPy, `Tensor.data`.
+    #: Whether others may write the storage without counting: NumPy, `Tensor.data`.
     exported: bool
 
-    #: Where it was last written; set in anomaly mode only.
+    #: The line of the last write; set in anomaly mode only.
     line: Any
 
     def __init__(self) -> None:
         self.count = 0
 
 
-#: All leaves, the oldest first.  The collector's list costs 10 ns for each object of
-#: the process, and lacks those that `gc.freeze` has put aside.
+#: All leaves, oldest first. The collector's list would cost 10 ns for each object of
+#: the process, and lacks the objects that `gc.freeze` has removed from it.
 _LEAVES: dict[int, weakref.ref[Leaf]] = {}
 
 
@@ -51,9 +51,9 @@ def leaves() -> list[Leaf]:
 
 
 class Leaf:
-    """The end of the graph at a tensor that the user made: its gradient and hooks.
+    """The end of the graph at a user's tensor: its gradient and its hooks.
 
-    `hooks` see a gradient that arrives, those of `accumulated` run when it is added.
+    `hooks` receive a gradient that arrives.  `accumulated` hooks run after it is added.
     """
 
     __slots__ = ("__weakref__", "accumulated", "grad", "hooks", "shape", "tensor")
@@ -65,7 +65,7 @@ class Leaf:
         self.hooks: dict[int, Callable[..., Any]] | None = None
         self.accumulated: dict[int, Callable[[], None]] | None = None
         self.shape = shape
-        #: The tensor, which owns its leaf: what `AccumulateGrad` tells of it.
+        #: A reference to the tensor, which owns its leaf; `AccumulateGrad` uses it.
         self.tensor = None if tensor is None else weakref.ref(tensor)
 
 
@@ -75,28 +75,29 @@ class Node:
     Attributes
     ----------
     op
-        The operator: its name, its backward rule and which arrays the rule needs.
+        The operator, which has a name, a backward rule and a list of arrays the rule
+        needs.
     edges
         One edge for each input.
     saved
-        The arrays that the rule declares, None in the place of those that the wanted
-        gradients do not need; `FREED` after a backward pass.
+        The arrays that the rule declares, with None for arrays that no wanted gradient
+        needs; `FREED` after a backward pass.
     versions
-        For each saved array its version cell, and the cell's count at that time.
+        For each saved array: its version cell, and the cell's count when it was saved.
     shapes, dtype
-        Of the inputs.
+        The shapes and the dtype of the inputs.
     attributes
         The operator's plain values.
     serial
         The node's place in the order of recording.
     hooks
-        What users registered, by output.
+        The hooks that users registered, by output.
     """
 
     __slots__ = ("attributes", "dtype", "edges", "hooks", "line", "op", "saved",
                  "serial", "shapes", "versions")  # fmt: skip
 
-    #: Where it was recorded; set in anomaly mode only.
+    #: The line that recorded the node; set in anomaly mode only.
     line: Any
 
     def __init__(
@@ -144,7 +145,7 @@ bind(Node=Node, Output=Output, Leaf=Leaf, Version=Version, serials=_serials)
 
 
 class Freed:
-    """The place of saved arrays that a backward pass has freed."""
+    """Stands in for saved arrays that a backward pass has freed."""
 
     def __repr__(self) -> str:
         return "FREED"
@@ -154,12 +155,12 @@ FREED = Freed()
 
 
 class Partial:
-    """A cotangent of part of an input: it is added into one zeroed buffer.
+    """A cotangent for part of an input, which is added into one zeroed buffer.
 
-    The rule of a slice returns it, so that a loop over slices costs one buffer and not
-    one for each slice.  The rule of a write into a part returns it without an index.
-    `value` is then ``value(g, own)``, which returns `g` with zeros in that part, in the
-    memory of `g` if nothing else holds it.
+    The rule of a slice returns it, so that a loop over slices needs one buffer instead
+    of one for each slice.  The rule of a write into a part returns it without an index.
+    In that case `value` is called as ``value(g, own)``.  It returns `g` with zeros in
+    that part, and uses the memory of `g` if nothing else holds it.
     """
 
     __slots__ = ("index", "value")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Functions that are called with each node that is recorded.
 
-While there is one, `Node.__init__` is another function, and calls run in Python. A
-program without one is not slowed down.
+While there is such a function, `Node.__init__` is replaced, and calls run in Python.
+Without one, programs are not slowed down.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from autocalc._graph._node import Node
 
 _plain_init: Any = Node.__init__
 
-#: Called with each new node, in this order.
+#: The functions to call with each new node, in order.
 _listeners: list[Callable[[Node], None]] = []
 
 
@@ -32,18 +32,18 @@ def listen(listener: Callable[[Node], None]) -> None:
 
 
 def stop(listener: Callable[[Node], None]) -> None:
-    """Call `listener` no longer."""
+    """Stop calling `listener`."""
     _listeners.remove(listener)
     _switch()
 
 
 def is_listening(listener: Callable[[Node], None]) -> bool:
-    """Return whether `listener` is called."""
+    """Return whether `listener` is being called."""
     return listener in _listeners
 
 
 def listened() -> bool:
-    """Return whether any function waits for nodes: compiled programs make none."""
+    """Return whether any function waits for nodes; compiled programs make none."""
     return bool(_listeners)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Saved arrays that a user's hooks keep: unpacked whenever a rule asks for them."""
+"""Saved arrays that a user's hooks store; they are unpacked for each use by a rule."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 
 class Packed:
-    """The `saved` of a node with hooks: a sequence that unpacks what it gives.
+    """The `saved` of a node with hooks: a sequence that unpacks its elements on access.
 
     Parameters
     ----------
     items
-        What the hooks made of the arrays; None where none was saved.
+        The results of the hooks for the arrays; None where no array was saved.
     unpack
         ``unpack(item)`` returns the array.
     """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The backward pass: take the newest node that the loss can reach, apply its rule.
+"""The backward pass: repeatedly apply the rule of the newest reachable node.
 
-Serial numbers are a topological order, so when a node is the newest of those reached,
-all its cotangents have arrived.  The pass is iterative and depends on no operator and
-no kernel: rules compute in the namespace `k` that the caller gives.
+Serial numbers are a topological order.  When a node is the newest of those reached, all
+its cotangents have therefore arrived.  The pass is iterative, and depends on no
+operator and no kernel: rules compute in the namespace `k` that the caller gives.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ Hook = Callable[..., Any]
 class NodeView:
     """A node as a rule sees it in a pass for some of the gradients.
 
-    `needs` looks at what is asked for, and saved arrays come wrapped as tensors where
-    the pass itself is recorded.
+    `needs` considers only the wanted gradients.  If the pass itself is recorded, saved
+    arrays are wrapped as tensors.
     """
 
     __slots__ = ("attributes", "dtype", "needed", "node", "saved", "shapes")
@@ -47,7 +47,7 @@ class NodeView:
 
 
 def target(edge: Edge) -> Node | Leaf | None:
-    """Return the node or leaf of an edge, of whichever output."""
+    """Return the node or leaf of an edge, for any output."""
     return edge.node if isinstance(edge, Output) else edge
 
 
@@ -57,9 +57,9 @@ def leads(edge: Edge, needed: set[Any] | None) -> bool:
 
 
 def reaching(roots: Iterable[Edge], wanted: set[Any]) -> set[Any]:
-    """Return every node from which one of `wanted` can be reached, and `wanted`."""
+    """Return all nodes that lead to one of `wanted`, and `wanted` themselves."""
     seen: dict[int, Node] = {}
-    # what is older than every wanted node cannot lead to one; leaves have no age
+    # A node older than every wanted node cannot lead to one. Leaves have no age.
     oldest = min((x.serial if isinstance(x, Node) else 0 for x in wanted), default=0)
     stack = [target(root) for root in roots]
     while stack:
@@ -76,22 +76,22 @@ def reaching(roots: Iterable[Edge], wanted: set[Any]) -> set[Any]:
 
 BORROWED, FRESH, OWNED, PARTS = 0, 1, 2, 3
 
-#: The key, in the place of an output's number, of a node's hooks that are called with
-#: the pass when it comes to the node.
+#: The key, in place of an output's number, of a node's hooks that are called with the
+#: pass when it reaches the node.
 WALK = -1
 
-#: As `WALK`: hooks that get what has arrived, after those of the outputs.
+#: Like `WALK`; these hooks receive the cotangents, after the hooks of the outputs.
 PRE = -2
 
-#: In the place of hooks, the notes that users keep with the node.
+#: The key, in place of hooks, of the notes that users store with the node.
 METADATA = -3
 
 
 class Parts:
     """Cotangents of parts of one array, which wait until all of them have arrived.
 
-    Then they may turn out to be next to each other in memory already, as those of
-    queries, keys and values do, or to fill the whole without a gap.
+    Then they may already be adjacent in memory, as those of queries, keys and values
+    are, or they may fill the whole array without a gap.
     """
 
     __slots__ = ("held", "remaining", "shape")
@@ -99,35 +99,36 @@ class Parts:
     def __init__(self, shape: Any) -> None:
         self.shape = shape
         self.held: list[tuple[Any, Any]] = []
-        #: Elements that may still wait: no more than the whole has, so that a loop
-        #: over overlapping slices does not hold them all.
+        #: The elements that may still wait. Together they are at most as many as the
+        #: array has, so that a loop over overlapping slices does not hold them all.
         self.remaining = math.prod(shape)
 
 
 class Walk:
     """One backward pass.
 
-    What has arrived at a node or leaf is a flat list ``[node, sum, fresh, ...]`` with
-    a pair for each output: the sum of its cotangents, and what is known of its memory.
-    `BORROWED`, the incoming cotangent itself, is never written; `FRESH` from a rule
-    may be, unless `k` says that it is a view; `OWNED` was made by the pass itself.  In
-    the place of a sum, `PARTS` is a `Parts`.
+    The cotangents that arrive at a node or leaf are a flat list ``[node, sum, fresh,
+    ...]`` with a pair for each output: the sum of its cotangents, and a code for its
+    memory. `BORROWED` is the incoming cotangent itself, which is never written.
+    `FRESH` came from a rule and may be written, unless `k` says that it is a view.
+    `OWNED` was made by the pass itself.  For `PARTS`, the sum is a `Parts`.
 
     Parameters
     ----------
     k
-        The namespace in which rules compute: `arrays`, or `tensors` to record.
+        The namespace in which rules compute: `arrays`, or `tensors` to record the pass.
     keep
-        Whether saved arrays stay for another pass.
+        Whether saved arrays are kept for another pass.
     needed
-        Nodes and leaves to visit; None visits all.
+        The nodes and leaves to visit; None visits all.
     saved
-        ``saved(node)`` gives a rule's saved arrays; None takes them as they are.
+        ``saved(node)`` returns the saved arrays for a rule; None uses those of the
+        node.
     hooked
         ``hooked(hooks, cotangent)`` runs users' hooks.
     deliver
         ``deliver(leaf, gradient, memory)`` adds to a leaf's gradient; None where leaves
-        may get theirs at the end only.
+        receive theirs only at the end.
     """
 
     __slots__ = (
@@ -155,7 +156,7 @@ class Walk:
         self.reached: dict[int, list[Any]] = {}
         self.leaves: dict[Leaf, list[Any]] = {}
         self.captured: dict[tuple[Node, int], Any] = {}
-        #: How many sums are `PARTS`.
+        #: The number of sums that are `PARTS`.
         self.parted = 0
 
     def run(
@@ -164,7 +165,7 @@ class Walk:
         cotangents: Sequence[Any],
         capture: Iterable[tuple[Node, int]] = (),
     ) -> None:
-        """Run from `roots`; then `leaves` and `captured` hold the gradients."""
+        """Run from `roots`; afterwards `leaves` and `captured` hold the gradients."""
         for root, cotangent in zip(roots, cotangents, strict=True):
             self.add(root, cotangent, BORROWED)
         wanted = list(capture)
@@ -185,7 +186,7 @@ class Walk:
 
     @marks("rule")
     def visit(self, node: Node, arrived: list[Any]) -> None:
-        """Apply the node's rule and hand its results to the inputs."""
+        """Apply the node's rule and pass its results to the inputs."""
         if node.saved:
             check_saved(node)
         needed = self.needed
@@ -202,7 +203,7 @@ class Walk:
         if results.__class__ is not tuple:
             results = (results,)
         edges = node.edges
-        # an array passed on, or returned twice, is not owned by the pass
+        # The pass does not own an array that was passed on, or that is returned twice.
         alone = len(edges) < 2 or results[0] is not results[1]
         ids = list(map(id, results)) if len(edges) > 2 else None
         for i, edge in enumerate(edges):
@@ -222,7 +223,7 @@ class Walk:
             node.saved = FREED
 
     def place(self, edge: Any) -> tuple[list[Any], int]:
-        """Return where the cotangent for `edge` is summed; reach its node."""
+        """Return where the cotangents for `edge` are summed; reach its node."""
         if edge.__class__ is Leaf:
             return self.leaves.setdefault(edge, [edge, None, BORROWED]), 1
         node, at = (edge, 1)
@@ -239,7 +240,7 @@ class Walk:
     def add(self, edge: Any, value: Any, memory: int) -> None:
         """Add a cotangent; write only into memory that nothing else can see."""
         at = 1
-        if edge.__class__ is Node:  # of one output
+        if edge.__class__ is Node:  # a node with one output
             arrived = self.reached.get(edge.serial)
             if arrived is None:
                 self.reached[edge.serial] = [edge, value, memory]
@@ -300,20 +301,20 @@ class Walk:
 
     @marks("sum")
     def join(self, arrived: list[Any], at: int) -> None:
-        """Put the sum of parts in their place."""
+        """Replace the parts by their sum."""
         parts = arrived[at]
         value, owned = self.k.joined(parts.shape, parts.held)
         arrived[at], arrived[at + 1] = value, OWNED if owned else BORROWED
         self.parted -= 1
 
     def join_all(self, arrived: list[Any]) -> None:
-        """Put sums in the place of parts, for all outputs of a node."""
+        """Replace parts by sums, for all outputs of a node."""
         for at in range(1, len(arrived), 2):
             if arrived[at + 1] == PARTS:
                 self.join(arrived, at)
 
     def run_hooks(self, node: Node, arrived: list[Any]) -> None:
-        """Let users see and replace the cotangents of a node's outputs."""
+        """Let the user's hooks see and replace the cotangents of a node's outputs."""
         assert node.hooks is not None
         for hook in list(node.hooks.get(WALK, {}).values()):
             hook(self, node)
