@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Which implementation of a kernel runs, and why."""
+"""Chooses the implementation of a kernel that runs, and explains the choice."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Which line, module and operator led to the running code.
+"""Finds the line, module and operator that led to the running code.
 
-All of it is read from Python's frames, by the profiler, the diagnostics and `compile`
-alike.  For ``model(x)`` in a user's ``train.py``, the frames of a kernel's call are
+The profiler, the diagnostics and `compile` all read this from Python's frames.  For
+``model(x)`` in a user's ``train.py``, the frames of a kernel's call are
 
 ========================  ==========================================================
 frame, innermost first    what it says
@@ -13,7 +13,7 @@ frame, innermost first    what it says
 `train.py: main`          the user's line
 ========================  ==========================================================
 
-Calls in C leave no frame: the kernel then names the operator.
+Calls in C leave no frame.  The kernel's name is then used for the operator.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from weakref import ref
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-#: AutoCalc's own files begin with this.
+#: The prefix of the paths of AutoCalc's own files.
 _OWN = __file__[: -len("_dispatch/_callers.py")]
 
 
 class UserLine(NamedTuple):
-    """A place in a user's program, and in which layer of a model, if that is asked."""
+    """A place in a user's program, with the layer of a model if a diagnostic asks."""
 
     file: str
     number: int
@@ -46,7 +46,7 @@ class UserLine(NamedTuple):
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Warn at the innermost line outside of AutoCalc that leads to this call."""
+    """Warn at the innermost line outside of AutoCalc that led to this call."""
     frame: FrameType | None = sys._getframe(1)
     level = 2
     while frame is not None and frame.f_code.co_filename.startswith(_OWN):
@@ -56,30 +56,30 @@ def warn(message: str, category: type[Warning]) -> None:
 
 
 class Site(NamedTuple):
-    """An operator, "" for the one of the kernel's own name, and when it ran."""
+    """An operator and its phase; "" is the operator with the kernel's own name."""
 
     operator: str
     phase: str
 
     def name(self, kernel: str) -> str:
-        """Return its name in a table."""
+        """Return the name of the site in a table."""
         operator = self.operator or kernel
         plain = self.phase == "forward" or self == GRADIENT_SUM
         return operator if plain else f"{operator} {self.phase}"
 
 
 class Caller(NamedTuple):
-    """The path to a call.
+    """The path that led to a call.
 
     Attributes
     ----------
     line
         The innermost line of the user's program.
     modules
-        Those that are running, the innermost first; in a backward rule, those that the
-        rule called.
+        The running modules, innermost first; within a backward rule, the modules that
+        the rule called.
     node
-        The one whose backward rule runs, None in a forward pass.
+        The node whose backward rule runs; None in a forward pass.
     site
         The operator, and whether it runs forward, backward or in an optimizer.
     """
@@ -90,37 +90,38 @@ class Caller(NamedTuple):
     site: Site
 
 
-#: The sum of cotangents that arrive at one tensor, between two rules.
+#: The site of sums of cotangents that arrive at one tensor, between two rules.
 GRADIENT_SUM = Site("gradient sum", "backward")
 
 #: The site of code that no operator and no module called.
 FORWARD = Site("", "forward")
 
-#: Functions that return the layer which is running, while a diagnostic asks for it.
+#: Functions that return the layer that is running, while a diagnostic asks for it.
 layer_of: list[Callable[[], str]] = []
 
-#: Folders whose frames say nothing.
+#: Folders whose frames are ignored.
 _SILENT = (
     *("_dispatch/", "_kernels/", "_tensor/", "_methods/", "_compile/"),
     *("_program/", "profiler/", "diagnostics/"),
 )
 
-#: Folders that stand for a phase.
+#: Folders that determine a phase.
 _PHASES = {"optim/": "optimizer", "_graph/": "backward", "autograd/": "backward"}
 
 _SKIP, _OPERATOR, _PHASE = range(3)
 
-# By ids of code objects: their hash is that of all that they hold, and not kept.
+# The keys are ids of code objects: a hash would cover all their contents and is not
+# cached.
 _kinds: dict[int, tuple[int, str, CodeType]] = {}
 _sites: dict[tuple[str, str], Site] = {("gradient sum", "backward"): GRADIENT_SUM}
 _marks: dict[int, str] = {}
 
 
 def marks(meaning: str) -> Callable[[_F], _F]:
-    """Declare what a method's frames say.
+    """Declare the meaning of a method's frames.
 
-    "module": `self` is a module that runs; "rule": the backward rule of its `node`
-    runs; "sum": gradients are added between two rules.
+    "module": `self` is a module that runs.  "rule": the backward rule of its `node`
+    runs. "sum": gradients are added between two rules.
     """
 
     def mark(function: _F) -> _F:
@@ -131,14 +132,14 @@ def marks(meaning: str) -> Callable[[_F], _F]:
 
 
 def own_path(file: str) -> str | None:
-    """Return a file's path inside AutoCalc; None if it is not AutoCalc's."""
+    """Return a file's path inside AutoCalc; None if the file is not AutoCalc's."""
     if not file.startswith(_OWN):
         return None
     return file[len(_OWN) :].replace("\\", "/")
 
 
 def users_line() -> UserLine | None:
-    """Return the innermost line outside of AutoCalc that leads to this call."""
+    """Return the innermost line outside of AutoCalc that led to this call."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_OWN):
         frame = frame.f_back
@@ -150,21 +151,22 @@ def users_line() -> UserLine | None:
 
 
 def caller() -> Caller:
-    """Return what led to the code that calls this."""
+    """Return the path that led to the code that calls this function."""
     innermost = sys._getframe(1)
     modules, node, site = _running(innermost)
     return Caller(users_line(), modules, node, site or site_of(innermost))
 
 
 def running_modules() -> tuple[Any, ...]:
-    """Return the modules that are running, the innermost first."""
+    """Return the modules that are running, innermost first."""
     return _running(sys._getframe(1))[0]
 
 
 def _running(frame: FrameType | None) -> tuple[tuple[Any, ...], Any, Site | None]:
     """Return the running modules, or the node whose rule runs and the rule's site.
 
-    A module nearer than the rule is called by it, as checkpoints do: it runs forward.
+    A rule may call a module, as checkpoints do.  Such a module, which is nearer than
+    the rule, runs forward.
     """
     modules: list[Any] = []
     site: Site | None = None
@@ -184,10 +186,11 @@ def _running(frame: FrameType | None) -> tuple[tuple[Any, ...], Any, Site | None
 def site_of(
     frame: FrameType | None, caller: CodeType | None = None, at: int = -1
 ) -> Site:
-    """Return the site of a call from `frame` that is in no backward rule.
+    """Return the site of a call from `frame` that is not in a backward rule.
 
-    `caller` and `at` are the code that called the last rule, and the place in it: the
-    backward pass in C leaves no frame, so what is called from there is a part of it.
+    `caller` and `at` are the code that called the last rule, and the position in it.
+    The backward pass in C leaves no frame, so whatever this code calls there belongs to
+    it.
     """
     operator = ""
     while frame is not None:
@@ -218,7 +221,7 @@ def _learn(code: CodeType) -> tuple[int, str, CodeType]:
 
 
 def _kind_of(code: CodeType) -> tuple[int, str]:
-    """Return what a function's frame says."""
+    """Return the meaning of a function's frames."""
     inside = own_path(code.co_filename)
     if inside is None:
         return _PHASE, "forward"
@@ -227,14 +230,14 @@ def _kind_of(code: CodeType) -> tuple[int, str]:
         return (_OPERATOR, code.co_name) if public else (_SKIP, "")
     if inside.startswith(_SILENT) or (inside.startswith("nn/") and "hooks" in inside):
         return _SKIP, ""
-    if code.co_name == "_seed":  # before the backward pass
+    if code.co_name == "_seed":  # it runs before the backward pass
         return _PHASE, "forward"
     phases = (p for start, p in _PHASES.items() if inside.startswith(start))
     return _PHASE, next(phases, "forward")
 
 
 class Paths:
-    """The dotted names of modules in the outermost one that runs; it keeps no module.
+    """The dotted names of modules within the outermost running one; holds no modules.
 
     Examples
     --------
@@ -247,15 +250,15 @@ class Paths:
         self._counts: dict[str, int] = {}
 
     def path(self, root: Any, inner: Any) -> str | None:
-        """Return a module's name in `root`, "" for `root`; None if it is not in it."""
+        """Return a module's name in `root`: "" for `root` itself, None if not in it."""
         _, names = self._root(root)
-        if id(inner) not in names:  # `root` is new, or has changed
+        if id(inner) not in names:  # `root` is new or has changed
             names.clear()
             names.update((id(one), name) for name, one in root.named_modules())
         return names.get(id(inner))
 
     def title(self, modules: Sequence[Any]) -> str:
-        """Return the name of the innermost of running modules; "" if none runs."""
+        """Return the name of the innermost running module; "" if none runs."""
         if not modules:
             return ""
         path = self.path(modules[-1], modules[0])

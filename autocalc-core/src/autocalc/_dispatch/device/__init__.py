@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Arrays on other devices, and where arrays are in memory."""
+"""Arrays on other devices, and the addresses of arrays in memory."""

@@ -25,7 +25,7 @@ def span(array: Array) -> int:
 def repeating_strides(
     shape: Shape, strides: tuple[int, ...], to: Shape
 ) -> tuple[int, ...]:
-    """Return the strides by which an array's elements repeat up to the shape `to`."""
+    """Return the strides that repeat an array's elements to the shape `to`."""
     missing = len(to) - len(shape)
     given = zip(shape, strides, to[missing:], strict=True)
     own = [0 if n == 1 and size != 1 else int(step) for n, step, size in given]
@@ -33,7 +33,7 @@ def repeating_strides(
 
 
 def repeats(a: Array) -> bool:
-    """Return whether several elements are, or may be, one place in memory."""
+    """Return whether several elements share or may share one place in memory."""
     reach = 0
     for stride, n in sorted(zip(a.strides, a.shape, strict=True)):
         if n > 1 and stride <= reach:

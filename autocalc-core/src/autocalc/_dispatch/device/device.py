@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Arrays on a device: what a tensor holds where it is not on the CPU.
+"""Arrays on a device: what a tensor holds if it is not on the CPU.
 
-A `DeviceArray` is an array of the device's library with a dtype of its own, a
-`DeviceDType`: the dtype says where an array is.  Whatever is kept or made by dtype
-(decisions, results, constants) is so of the device by itself, and nothing on the way
-of CPU tensors asks for one.
+A `DeviceArray` is an array of the device's library.  Its dtype is a `DeviceDType`,
+which also says where the array is.  Decisions, results and constants are stored by
+dtype, so they are separate for each device without further code.  The code for CPU
+tensors never asks for a device.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class DeviceDType:
-    """The type of elements on a device; there is one object for each."""
+    """The dtype of elements on a device; there is one object for each dtype."""
 
     __slots__ = ("itemsize", "kind", "library", "name", "numpy", "place")
 
@@ -45,27 +45,27 @@ class DeviceDType:
         return f"{self.name} on {self.place}"
 
     def empty(self, shape: Shape) -> DeviceArray:
-        """Return a new array, its values undefined."""
+        """Return a new array with undefined values."""
         return DeviceArray(self.library.empty(shape, self.numpy), self)
 
     def copied(self, array: Array) -> DeviceArray:
-        """Return a copy of an array of NumPy with these elements."""
+        """Return a copy of a NumPy array with elements of this dtype."""
         host = np.ascontiguousarray(array, self.numpy).reshape(array.shape)
         return DeviceArray(self.library.from_host(host), self)
 
     def of(self, dtype: DType) -> Any:
-        """Return the type of other elements on the same device."""
+        """Return the dtype for other elements on the same device."""
         return dtype_on(self.place, host_dtype(dtype))
 
 
 @lru_cache(None)
 def dtype_on(place: str, dtype: DType) -> Any:
-    """Return the dtype of elements on a device, a `DeviceDType`."""
+    """Return the `DeviceDType` of elements on a device."""
     return DeviceDType(place, library_of(place), dtype)
 
 
 class DeviceArray:
-    """An array on a device, with what the engine asks of arrays of NumPy."""
+    """An array on a device, with the methods of NumPy arrays that the engine uses."""
 
     __slots__ = ("__weakref__", "base", "dtype", "raw", "shape", "strides")
 
@@ -74,9 +74,9 @@ class DeviceArray:
     ) -> None:
         self.raw = raw
         self.dtype = dtype
-        #: The array whose memory this is a view of.
+        #: The array that owns the memory, if this is a view.
         self.base = base
-        #: Kept, as libraries make a new tuple at each look.
+        #: Stored, because libraries make a new tuple at each access.
         self.shape: Shape = tuple(raw.shape)
         self.strides: Shape = tuple(raw.strides)
 
@@ -115,7 +115,7 @@ class DeviceArray:
         return self._view(self.raw[index])
 
     def reshape(self, *shape: Any) -> DeviceArray:
-        """Return a view with another shape; strides must allow it."""
+        """Return a view with another shape; the strides must allow it."""
         return self._view(self.raw.reshape(*shape))
 
     def transpose(self, *axes: Any) -> DeviceArray:
@@ -123,27 +123,27 @@ class DeviceArray:
         return self._view(self.raw.transpose(*axes))
 
     def view(self, dtype: Any = None) -> DeviceArray:
-        """Return a view, which may take the bytes for other elements."""
+        """Return a view, which may interpret the bytes as other elements."""
         if dtype is None:
             return self._view(self.raw.view())
         there = dtype if isinstance(dtype, DeviceDType) else self.dtype.of(dtype)
         return self._view(self.raw.view(there.numpy), there)
 
     def strided(self, shape: Shape, strides: Shape, offset: int = 0) -> DeviceArray:
-        """Return a view `offset` bytes after the first element, strides in bytes."""
+        """Return a view `offset` bytes after the first element; strides are bytes."""
         library = self.dtype.library
         return self._view(library.strided(self.raw, shape, strides, offset))
 
     def host(self) -> Any:
-        """Return a copy as an array of NumPy; waits for the device."""
+        """Return a copy as a NumPy array; wait for the device."""
         return self.dtype.library.to_host(self.raw)
 
     def item(self) -> Any:
-        """Return the one element as a Python number; waits for the device."""
+        """Return the only element as a Python number; wait for the device."""
         return self.host().item()
 
     def tolist(self) -> Any:
-        """Return the elements as nested lists; waits for the device."""
+        """Return the elements as nested lists; wait for the device."""
         return self.host().tolist()
 
     def __int__(self) -> int:
@@ -154,11 +154,11 @@ class DeviceArray:
 
     @property
     def T(self) -> DeviceArray:
-        """The dimensions in reverse order: a view."""
+        """A view with the dimensions in reverse order."""
         return self.transpose()
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> DeviceArray:
-        """Return the diagonal of two dimensions as the last one: a view."""
+        """Return a view with the diagonal of two dimensions as its last dimension."""
         rows, columns = self.shape[axis1], self.shape[axis2]
         down, right = self.strides[axis1], self.strides[axis2]
         length = min(rows + min(offset, 0), columns - max(offset, 0))
@@ -183,17 +183,17 @@ class Flags(NamedTuple):
     f_contiguous: bool = False
 
 
-#: What tensors hold.
+#: The classes of arrays that tensors hold.
 ARRAYS = (np.ndarray, DeviceArray)
 
 
 def library_of(place: str, asked: str = "") -> DeviceLibrary:
-    """Return the array library of a device; `asked` is what errors call it.
+    """Return the array library of a device; errors call the device `asked`.
 
     Raises
     ------
     ArgumentError
-        If no kernel set that can run here serves it, with the reason.
+        If no kernel set that can run here serves the device; the message gives reasons.
     """
     if place == META:
         return LIBRARY
@@ -224,7 +224,7 @@ def _library(make: Callable[[], DeviceLibrary]) -> DeviceLibrary:
 
 
 def places() -> list[str]:
-    """Return the devices that tensors can be on, the CPU first."""
+    """Return the devices on which tensors can be; the CPU comes first."""
     found = registry()
     others = {
         kernel_set.device
@@ -242,9 +242,9 @@ def accelerator() -> DeviceLibrary | None:
 
 
 def numpy_empty() -> Callable[[Shape, Any], Array]:
-    """Return the allocator of results where no kernel set has one.
+    """Return the allocator of results for the case that no kernel set has one.
 
-    An allocator that is given a dtype with a method `empty` calls that.
+    If the dtype has a method `empty`, the allocator calls it.
     """
     if all(kernel_set.device == "cpu" for kernel_set in registry().sets.values()):
         return _empty
@@ -257,7 +257,7 @@ def _empty(shape: Shape, dtype: Any) -> Array:
     except ValueError:
         check_ndim(len(shape))
         raise
-    except TypeError:  # the dtype of a device: rare where no kernel set serves one
+    except TypeError:  # a device's dtype; rare if no kernel set serves a device
         return dtype.empty(shape)
 
 
@@ -268,12 +268,12 @@ def _empty_anywhere(shape: Shape, dtype: Any) -> Array:
 
 
 def host_dtype(dtype: Any) -> Any:
-    """Return NumPy's dtype of elements, wherever they are."""
+    """Return NumPy's dtype of elements on any device."""
     return dtype.numpy if dtype.__class__ is DeviceDType else dtype
 
 
 def dtype_near(a: Any, dtype: DType) -> Any:
-    """Return the dtype of elements on the device of `a`."""
+    """Return the dtype for elements on the device of `a`."""
     here = a.dtype
     return here.of(dtype) if here.__class__ is DeviceDType else dtype
 
@@ -281,9 +281,9 @@ def dtype_near(a: Any, dtype: DType) -> Any:
 def place_of(where: str, *operands: Any) -> DeviceDType | None:
     """Return a dtype of the device that holds a call's operands; None for the CPU.
 
-    Operands are arrays, metas, lists of them, or None.  Numbers without dimensions may
-    be on the CPU while others are not.  One operand without elements takes the others
-    for such.
+    Operands are arrays, metas, lists of these, or None.  Numbers without dimensions may
+    be on the CPU while other operands are not.  If one operand is on the device "meta"
+    and has no elements, the others are treated in the same way.
 
     Raises
     ------
@@ -295,7 +295,7 @@ def place_of(where: str, *operands: Any) -> DeviceDType | None:
     if not there:
         return None
     names = {dtype.place for dtype in there}
-    if META in names:  # of shapes alone
+    if META in names:  # only shapes matter
         return next(dtype for dtype in there if dtype.place == META)
     if any(x.dtype.__class__ is not DeviceDType and x.shape != () for x in flat):
         names.add("cpu")
@@ -311,20 +311,20 @@ def place_of(where: str, *operands: Any) -> DeviceDType | None:
 def _each(operand: Any) -> Sequence[Any]:
     if operand is None:
         return ()
-    if operand.__class__ is list or operand.__class__ is tuple:  # metas are others
+    if operand.__class__ is list or operand.__class__ is tuple:  # but not a Meta
         return [x for x in operand if x is not None]
     return (operand,)
 
 
 def host_meta(meta: Any) -> Any:
-    """Return a meta, or a list of them, with NumPy's dtypes, as rules know them."""
+    """Return metas with NumPy's dtypes, as the rules of specs need them."""
     if isinstance(meta, Meta):
         return Meta(meta.shape, host_dtype(meta.dtype))
     return None if meta is None else tuple(map(host_meta, meta))
 
 
 def meta_on(place: DeviceDType, meta: Any) -> Any:
-    """Return a meta, or a list of them, with the dtypes of a device."""
+    """Return metas with the dtypes of a device."""
     if isinstance(meta, Meta):
         return Meta(meta.shape, place.of(meta.dtype))
     return None if meta is None else tuple(meta_on(place, one) for one in meta)
@@ -334,7 +334,7 @@ def meta_on(place: DeviceDType, meta: Any) -> Any:
 
 
 def on_raw(function: Callable[..., None]) -> Callable[..., None]:
-    """Return a device's kernel as one that takes `DeviceArray`s."""
+    """Wrap a device's kernel so that it takes `DeviceArray`s."""
 
     def kernel(*operands: Any) -> None:
         function(*map(raw, operands))
@@ -343,7 +343,7 @@ def on_raw(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def raw(x: Any) -> Any:
-    """Return the array of the device's library; whatever else is given, itself."""
+    """Return the array of the device's library; return other values as they are."""
     if x.__class__ is DeviceArray:
         return x.raw
     if x.__class__ is list or (x.__class__ is tuple and x and _holds_arrays(x)):
@@ -357,14 +357,14 @@ def _holds_arrays(x: Any) -> bool:
 
 @lru_cache(None)
 def reference_on(place: str, spec: KernelSpec) -> Callable[..., None]:
-    """Return a spec's reference as a kernel of a device, in its own namespace."""
+    """Return a spec's reference as a device's kernel, in the library's namespace."""
     if place == META:
         return nothing
     return on_raw(adapt_on(spec, library_of(place).xp))
 
 
 def transfer(out: Any, a: Any) -> None:
-    """Copy between a device and the CPU, converted and broadcast: a kernel `copy`."""
+    """Copy between a device and the CPU, with conversion and broadcasting."""
     if out.__class__ is DeviceArray:
         here = a.host() if a.__class__ is DeviceArray else a
         there = here.astype(out.dtype.numpy) if here.dtype != out.dtype.numpy else here

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Views of arrays on devices that have no form of their own there."""
+"""Views of arrays on devices for which the device's library has no function."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autocalc.errors import ShapeError
 
 
 def expand(a: DeviceArray, shape: Shape) -> DeviceArray:
-    """Return a view of `a` repeated to `shape` with strides 0."""
+    """Return a view of `a`, repeated to `shape` by strides of 0."""
     lead = len(shape) - a.ndim
     fits = lead >= 0 and all(
         n in {1, m} for n, m in zip(a.shape, shape[lead:], strict=True)
@@ -26,7 +26,7 @@ def expand(a: DeviceArray, shape: Shape) -> DeviceArray:
 
 
 def may_share_memory(a: Any, b: Any) -> bool:
-    """Return whether two arrays, one at least on a device, may share memory."""
+    """Return whether two arrays may share memory; at least one is on a device."""
     if a.__class__ is not DeviceArray or b.__class__ is not DeviceArray:
         return False
     if a.dtype.place != b.dtype.place:

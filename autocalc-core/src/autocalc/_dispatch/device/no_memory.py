@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The device "meta": arrays with a shape, strides and a dtype, and without elements.
+"""The device "meta": arrays with a shape, strides and a dtype, but no elements.
 
-Results have the shapes and dtypes of the specs' rules, and its kernels do nothing, so
-that a model of any size is built, moved and called without its memory.
+The rules of specs give results their shapes and dtypes.  The kernels do nothing.  A
+model of any size can therefore be built, moved and called without its memory.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from autocalc.errors import AbsentError
 
 META = "meta"
 
-#: Where its arrays seem to be: no process can have memory there, so that a stray read
-#: ends it and never gives a value.
+#: The address where the arrays seem to be. No process can have memory there, so a stray
+#: read ends the process and never gives a value.
 _FIRST = 1 << 60
 
 
 class _Span:
-    """Bytes that are nowhere, as NumPy asks for memory."""
+    """Bytes that do not exist, in the form in which NumPy asks for memory."""
 
     def __init__(self, address: int, count: int) -> None:
         self.__array_interface__ = {
@@ -34,14 +34,14 @@ class _Span:
 
 
 class NoElements(np.ndarray):
-    """An array of NumPy over such bytes; to write into it does nothing."""
+    """A NumPy array over such bytes; writing into it does nothing."""
 
     def __setitem__(self, index: Any, value: Any) -> None:
         pass
 
 
 class NoMemory:
-    """The library of the device: what makes its arrays."""
+    """The array library of the device."""
 
     xp: Any = None
 
@@ -60,11 +60,11 @@ class NoMemory:
         return NoElements(shape, dtype, span)
 
     def from_host(self, array: Any) -> Any:
-        """Return an array of that shape and dtype."""
+        """Return an array of the same shape and dtype."""
         return self.empty(array.shape, array.dtype)
 
     def to_host(self, array: Any) -> Any:
-        """Raise: there is nothing to copy.
+        """Raise an error, because there is nothing to copy.
 
         Raises
         ------
@@ -86,19 +86,19 @@ class NoMemory:
         return NoElements(shape, array.dtype, owner, start, strides)
 
     def whole(self, array: Any) -> Any:
-        """Return the bytes that an array is part of."""
+        """Return all bytes of the memory to which an array belongs."""
         owner = array
         while isinstance(owner.base, np.ndarray):
             owner = owner.base
         return owner.view(NoElements)
 
     def address(self, array: Any) -> int:
-        """Return where the first element seems to be."""
+        """Return the address where the first element seems to be."""
         address: int = array.__array_interface__["data"][0]
         return address
 
     def may_share_memory(self, a: Any, b: Any) -> bool:
-        """Return whether the arrays are views of one."""
+        """Return whether the arrays are views of one array."""
         return np.may_share_memory(a, b)
 
     def pin(self, array: Any) -> Any:
@@ -110,10 +110,10 @@ class NoMemory:
         return False
 
     def synchronize(self) -> None:
-        """Do nothing: there is no work."""
+        """Do nothing, because there is no work."""
 
     def stats(self) -> dict[str, int]:
-        """Return that no memory is used."""
+        """Return statistics that say that no memory is used."""
         return {"in_use": 0, "peak": 0, "cached": 0}
 
     def trim(self) -> None:
@@ -124,4 +124,4 @@ LIBRARY = NoMemory()
 
 
 def nothing(*operands: Any) -> None:
-    """Do what every kernel does there."""
+    """Do nothing, like every kernel of this device."""

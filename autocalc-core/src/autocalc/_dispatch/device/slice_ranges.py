@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Parts of an array that together are all of it."""
+"""Parts of an array that together form all of it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 from autocalc._dispatch.device.addresses import address
 from autocalc._kernels.spec import Array, Shape
 
-#: A dimension, and the first and last element but one that a part has of it.
+#: A dimension, and the start and stop of a part along it.
 SliceRange = tuple[int, int, int]
 
 
 def slice_ranges(shape: Shape, indices: Sequence[Any]) -> list[SliceRange] | None:
-    """Return what each index takes of one dimension, if they cut that to pieces.
+    """Return the range of each index along one dimension, if they partition it.
 
     None if they leave a gap, overlap, or differ in more than one dimension.
     """
@@ -33,7 +33,7 @@ def slice_ranges(shape: Shape, indices: Sequence[Any]) -> list[SliceRange] | Non
 
 
 def _slice_range(shape: Shape, index: Any) -> SliceRange | None:
-    """Return what a basic index takes, if it is all of the other dimensions."""
+    """Return the range of a basic index that is full in all other dimensions."""
     parts = index if index.__class__ is tuple else (index,)
     if parts and parts[-1] is Ellipsis:
         parts = parts[:-1]
@@ -59,7 +59,7 @@ def _slice_range(shape: Shape, index: Any) -> SliceRange | None:
 def common_storage(
     shape: Shape, places: Sequence[SliceRange], values: Sequence[Array]
 ) -> Array | None:
-    """Return the array of `shape` in whose memory all `values` have their places."""
+    """Return the array of `shape` in whose memory all `values` are in place."""
     base = values[0].base
     strides = values[0].strides
     dtype = values[0].dtype
@@ -76,7 +76,7 @@ def common_storage(
 
 
 def _fills(shape: Shape, strides: Sequence[int], base: Any) -> bool:
-    """Return whether an array of these strides is `base`, in some order of its dims."""
+    """Return whether these strides fill `base`, in some order of the dimensions."""
     if len(shape) != len(strides) or not base.flags.c_contiguous:
         return False
     step = base.itemsize

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Core's native engine: what it offers, and the keys of calls."""
+"""Core's native engine: what it provides, and the keys of calls."""

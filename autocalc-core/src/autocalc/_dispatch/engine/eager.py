@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Calls in C for the Python functions that define them, in the manner of PEP 399.
+"""Calls in C that replace the Python functions that define them, as in PEP 399.
 
-Each factory of operators hands the finished Python function, the *definition*, and what
-it knows to core's engine (`_engine.py`)::
+Each factory of operators passes the finished Python function, the *definition*, and
+further data to core's engine (`_engine.py`)::
 
     call = accelerated("traced", function, record, False, False)
 
-The engine gives an object that does the same in less time.  What it does not know, and
-every error, it leaves to the definition; without the engine `call` stays as it is.
-``AUTOCALC_EAGER=python`` leaves it out.
+The engine returns an object that does the same faster.  It leaves every error, and
+every case that it does not know, to the definition.  Without the engine, `call` is the
+definition itself.  ``AUTOCALC_EAGER=python`` switches the engine's calls off.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CallT = TypeVar("CallT", bound=Callable[..., Any])
 
 
 def _calls() -> tuple[Any, str]:
-    """Return the engine's calls, or None and why they are not used."""
+    """Return the engine's calls, or None and the reason why they are not used."""
     if settings().eager == "python":
         return None, "switched off by AUTOCALC_EAGER=python"
     if native.native is None:
@@ -36,14 +36,14 @@ calls, reason = _calls()
 
 
 def accelerated(kind: str, definition: CallT, *known: Any) -> CallT:
-    """Return the engine's call of this kind, or the definition where there is none."""
+    """Return the engine's call of a kind, or the definition if there is none."""
     if calls is None:
         return definition
     return getattr(calls, kind)(definition, *known)  # type: ignore[no-any-return]  # by name
 
 
 def accelerate(kind: str, *known: Any) -> Callable[[CallT], CallT]:
-    """Return a decorator that does what `accelerated` does."""
+    """Return a decorator that applies `accelerated`."""
     return lambda definition: accelerated(kind, definition, *known)
 
 
@@ -61,11 +61,11 @@ def elementwise(
 ) -> Callable[[CallT], CallT]:
     """Accelerate calls of elementwise kernel `index` with `count` operands.
 
-    They are ``"tensors"``, tensors ``"in place"``, ``"arrays"``, or two arrays, the
-    second of which is added ``"into"`` the first.  Nodes are those of `op`, with what
-    it `saves`.  A number may be given for the first and for the last operand
-    (`numbers`).  The kernel's attribute is `word`; the result has `dtype`, or that of
-    the operand `like`.
+    The operands are ``"tensors"``, tensors ``"in place"``, ``"arrays"``, or two arrays
+    of which the second is added ``"into"`` the first.  Nodes belong to `op` and store
+    what it `saves`.  The first and the last operand may be numbers (`numbers`).  The
+    kernel's attribute is `word`.  The result has `dtype`, or the dtype of the operand
+    `like`.
     """
     known = (on, count, index, op, saves, *numbers, word, dtype, like)
     return accelerate("elementwise", *known)
@@ -82,9 +82,9 @@ def along(
 ) -> Callable[[CallT], CallT]:
     """Accelerate a function of one tensor over or along dimensions.
 
-    `most` of ``input, dim, keepdim`` are taken, and handed to `op` with the dimension,
-    `in_tuple` or alone; `after` follows.  Where it `floats`, other dtypes are left to
-    the definition.
+    At most `most` of ``input, dim, keepdim`` are accepted.  `op` receives them, with
+    the dimension `in_tuple` or alone, followed by `after`.  If `floats` is true, other
+    dtypes are left to the definition.
     """
     return accelerate("along", op, floats, most, in_tuple, needs_dim, after)
 
@@ -96,12 +96,12 @@ def bind(**objects: Any) -> None:
             calls.bind(name, value)
 
 
-#: Holds what asked for it while every call is to run its definition.
+#: The objects that currently want every call to run its definition.
 paused: list[Any] = []
 
 
 def pause(asking: Any, pausing: bool) -> None:
-    """Let every call run its definition while `asking`, or another, wants it."""
+    """Let every call run its definition while `asking` or another object wants it."""
     others = [one for one in paused if one is not asking]
     paused[:] = [*others, asking] if pausing else others
     if calls is not None:
@@ -109,5 +109,5 @@ def pause(asking: Any, pausing: bool) -> None:
 
 
 def describe() -> str:
-    """Return in one line whether calls are accelerated."""
+    """Return a line that says whether calls are accelerated."""
     return f"Python; {reason}" if calls is None else "accelerated by autocalc._native"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Under what decisions are kept, where no kernel set has a faster way to say it."""
+"""Makes keys under which decisions are stored, if no kernel set does so faster."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ def key_of(*operands: Any) -> Hashable:
         elif x.__class__ is list or x.__class__ is tuple:
             key.append(key_of(*x))
         else:
-            key += (x.dtype, x.shape, x.strides)  # half of what a tuple for each takes
+            key += (x.dtype, x.shape, x.strides)  # half the time of a tuple for each
     return tuple(key)
 
 
 def key_of_others(*operands: Any) -> Hashable:
-    """Return the key of operands of which the native engine does not know all.
+    """Return the key of operands that the native engine does not all know.
 
     Raises
     ------
     TypeError
-        If one is neither an array of numbers, also on a device, nor None or a list of
+        If an operand is not None, an array of numbers (also on a device), or a list of
         these.
     """
     for x in operands:
@@ -44,5 +44,5 @@ def key_of_others(*operands: Any) -> Hashable:
 def _has_numbers(x: Any) -> bool:
     if not isinstance(x, np.ndarray):
         return hasattr(x, "strides")
-    # NumPy does not say what a dtype of an extension is, as bfloat16.
+    # NumPy does not report the kind of an extension's dtype, such as bfloat16.
     return x.dtype.isbuiltin == 2 or x.dtype.kind not in "OSUMmV"

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Answers to the question which kernel runs, and why."""
+"""Explanations of which kernel runs, and why."""

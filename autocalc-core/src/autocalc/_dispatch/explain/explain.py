@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Answers to "which kernel, and why?": `explain` for one call, `show` for all."""
+"""Explains the choice of kernels: `explain` for one call, `show` for all."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Explanation:
     candidates: tuple[Candidate, ...]
     refused_sets: tuple[Refusal, ...]
     info: dict[str, str] = field(default_factory=dict)
-    #: Whether a lock names the set: no rule was asked.
+    #: Whether a lock names the set, so that no other rule applied.
     locked: bool = False
 
     def __str__(self) -> str:
@@ -77,7 +77,7 @@ class Explanation:
         return "; ".join(parts)
 
     def _passed_over(self, mine: Candidate) -> list[str]:
-        """Return which sets would have come before the chosen one, and did not."""
+        """Return the reasons why sets with priority over the chosen one do not run."""
         before = self.candidates[: self.candidates.index(mine)]
         reasons = [
             f"{c.name} ({c.rank}) refuses it: {c.refusal}"
@@ -86,7 +86,7 @@ class Explanation:
         ]
         if mine.origin != "by rank":
             return reasons
-        # Of the refused sets, only relatives of usable ones are of interest.
+        # Only those refused sets are of interest that are relatives of usable ones.
         families = {c.name.split("-")[0] for c in self.candidates if c.refusal is None}
         reasons += [
             f"{r.subject} ({r.rank}) is not used: {r.reason}"
@@ -113,12 +113,12 @@ class Explanation:
         )
 
 
-#: What a set answers that does not have the kernel at all.
+#: The refusal of a set that does not have the kernel at all.
 _LACKS = "has no such kernel"
 
 
 def _reason(mine: Candidate, others: list[Candidate]) -> str:
-    """Return which rule put a set before the others that take the call."""
+    """Return the rule that put a set before the others that accept the call."""
     if mine.origin.startswith("chosen"):
         return f"it was {mine.origin}, which goes before measured times and ranks"
     if mine.origin.startswith("measured"):
@@ -135,7 +135,7 @@ def _reason(mine: Candidate, others: list[Candidate]) -> str:
 
 
 def explain_kernel(kernel: str, *args: Any, **options: Any) -> Explanation:
-    """Return every candidate for a call of a kernel, its refusals, and the choice."""
+    """Return all candidates for a call of a kernel, their refusals, and the choice."""
     if kernel not in TABLE:
         raise ConfigError(
             f"explain: there is no kernel {kernel!r}; the table has {', '.join(TABLE)}."
@@ -154,7 +154,7 @@ def explain_kernel(kernel: str, *args: Any, **options: Any) -> Explanation:
 def explained(
     spec: KernelSpec, key: DispatchKey, more: dict[str, str] | None = None
 ) -> Explanation:
-    """Return the explanation of a call by its key; `more` is to be said as well."""
+    """Return the explanation of a call by its key; `more` is added to it."""
     selection = current().selection
     candidates = tuple(selection.candidates(spec, key))
     try:
@@ -185,7 +185,7 @@ def _layout_plan(
 def _layout(
     spec: KernelSpec, key: DispatchKey, layout_plan: LayoutPlan | None
 ) -> dict[str, str]:
-    """Return which images have an unusual layout, and what is copied."""
+    """Describe unusual layouts of images, and what is copied because of them."""
     if layout_plan is None:
         return {}
     if _runs_as_primitives(spec, key):
@@ -199,11 +199,11 @@ def _runs_as_primitives(spec: KernelSpec, key: DispatchKey) -> bool:
     try:
         return isinstance(current().selection.choose(spec, key)[1], Decomposed)
     except KernelError:
-        return False  # nothing runs it, which `explained` tells
+        return False  # no set runs it; `explained` says so
 
 
 def _info(kernel_set: KernelSet) -> dict[str, str]:
-    """Return a set's description of itself; a report goes on without it."""
+    """Return a set's own description; if that fails, the report says so."""
     if kernel_set.info is None:
         return {}
     try:
@@ -213,7 +213,7 @@ def _info(kernel_set: KernelSet) -> dict[str, str]:
 
 
 def _precision(kernel_set: KernelSet) -> dict[str, str]:
-    """Return where a set runs whose products are less exact than float32."""
+    """Say whether a set runs whose products are less exact than float32."""
     needed = kernel_set.precision
     if needed == "highest":
         return {}
@@ -225,7 +225,7 @@ def _precision(kernel_set: KernelSet) -> dict[str, str]:
 
 
 def _self_test(name: str) -> dict[str, str]:
-    """Return the result of the self-test of a set from elsewhere."""
+    """Return the result of the self-test of a set from another package."""
     record = registry().records.get(name)
     return {} if record is None else {"self-test": record.text}
 
@@ -269,7 +269,7 @@ class Report:
     hidden: tuple[str, ...]
     missing: tuple[str, ...]
     threads: int
-    #: What is known from `autocalc tune`.
+    #: The state of the record of `autocalc tune`.
     tuning: str
     #: Whether calls of operators are accelerated.
     eager: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which kernels a piece of a program runs, on which sets, and why."""
+"""Explains which kernels a piece of a program runs, on which sets, and why."""
 
 from __future__ import annotations
 
@@ -89,13 +89,13 @@ class CallsExplanation:
 
 
 def explain_calls(what: str, run: Callable[[], Any]) -> CallsExplanation:
-    """Run something once and explain every kind of kernel call that it made."""
+    """Run a function once, and explain every kind of kernel call that it made."""
     calls: Counter[DispatchKey] = Counter()
     selection = current().selection
     inner = selection.wrap
 
     def noted(spec: KernelSpec, name: str, function: Entry) -> Entry:
-        key = next(reversed(noting.decided))  # what is wrapped was decided just now
+        key = next(reversed(noting.decided))  # the latest decision is for this call
         run_it = function if inner is None else inner(spec, name, function)
 
         def call(*args: Any) -> None:
@@ -121,14 +121,14 @@ def _decided(selection: Any) -> list[tuple[DispatchKey, str]]:
 
 
 def use_of(key: DispatchKey, calls: int, chosen: str) -> KernelUse:
-    """Return a line about a kind of call."""
+    """Return the description of one kind of call."""
     explanation = explained(TABLE[key.kernel], key)
     name, operands = key.kernel, operands_of(key)
     return KernelUse(name, chosen, operands, calls, explanation.why, explanation)
 
 
 def operands_of(key: DispatchKey) -> str:
-    """Return the inputs of a call: shapes where the key has them, else dtypes."""
+    """Return the inputs of a call as text: shapes if the key has them, else dtypes."""
     n_outputs = len(TABLE[key.kernel].outputs)
     dtypes = key.dtypes[n_outputs:]
     if key.shapes is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How `kernels.show()` looks in notebooks."""
+"""The HTML form of `kernels.show()` for notebooks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def as_html(report: Any) -> str:  # a Report, whose module imports this one
-    """Return the HTML of a report: the machine, the sets, what was refused."""
+    """Return the HTML of a report: the machine, the kernel sets, and refusals."""
     machine = [
         ("CPU", f"{report.cpu}, {report.threads} threads"),
         ("features", ", ".join(report.features)),

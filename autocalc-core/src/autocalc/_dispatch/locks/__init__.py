@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Locks: the same kernels again, checked by version and file."""
+"""Locks: run the same kernels again, checked by version and file."""

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Locks: which kernels ran, in what versions, from which files, and the same again.
+"""Locks record which kernels ran, in which versions and from which files.
 
-A lock holds the decisions of a process: for each kind of call the kernel set that ran
-it.  Under a lock these calls run on the same sets or not at all; a package that is
-missing, of another version, or of other files is refused with all differences before
-anything runs.  What a lock does not know is decided as it was decided then: by the
-choices that the lock names, measured times and rank.
+A lock holds the decisions of a process: for each kind of call, the kernel set that ran
+it.  Under a lock, these calls run on the same sets or not at all.  If a package is
+missing, or has another version or other files, it is refused before anything runs, and
+the error lists all differences.  Calls that are not in the lock are decided as before:
+by the choices that the lock names, by measured times and by rank.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from autocalc.errors import ConfigError
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: The number of the form; a lock of another one is refused.
+#: The number of the file format; a lock with another number is refused.
 FORMAT = 1
 
-#: Under this key checkpoints carry a lock among their metadata.
+#: The key under which the metadata of checkpoints contains a lock.
 METADATA_KEY = "autocalc_kernels"
 
-#: A longer header is no safetensors header.
+#: The header of a safetensors file is shorter than this.
 _MOST_HEADER = 100_000_000
 
 _HOW_TO_MAKE = (
@@ -144,7 +144,7 @@ def text_of(key: DispatchKey) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a part of a key as JSON has it."""
+    """Return a part of a key in a form that JSON can represent."""
     if isinstance(value, (list, tuple)):
         return [_plain(one) for one in value]
     if isinstance(value, np.generic):
@@ -240,12 +240,12 @@ def _path(where: str, path: Any) -> Path:
 
 
 def read(path: Path) -> Lock:
-    """Return the lock in a JSON file, or that of a checkpoint.
+    """Return the lock in a JSON file or in a checkpoint.
 
     Raises
     ------
     ConfigError
-        If there is none.
+        If the file contains no lock.
     """
     try:
         text = _text(path)
@@ -260,8 +260,8 @@ def read(path: Path) -> Lock:
 
 
 def _text(path: Path) -> str | None:
-    """Return the JSON of a lock; None where a checkpoint has none."""
-    if path.is_fifo():  # whose end may never come
+    """Return the JSON of a lock; None if a checkpoint has none."""
+    if path.is_fifo():  # reading a pipe may never end
         raise OSError("it is a pipe")
     with path.open("rb") as file:
         head = file.read(9)
@@ -311,7 +311,7 @@ def _lock_of(content: dict[str, Any]) -> Lock:
 
 
 def differences(lock: Lock) -> list[str]:
-    """Return what is not here as the lock says; nothing if calls can run as then."""
+    """Return how this machine differs from a lock; empty if all calls can run."""
     here, then = _versions(), lock.versions
     compared = ["autocalc-core", *["numpy"] * ("reference" in lock.sets)]
     found = [
@@ -327,7 +327,7 @@ def differences(lock: Lock) -> list[str]:
 
 
 def _impossible(choice: str) -> str:
-    """Return why a choice cannot be made here, "" if it can."""
+    """Return why a choice is not possible here; "" if it is possible."""
     try:
         find_set(registry(), choice)
     except ConfigError as error:
@@ -404,7 +404,7 @@ class use_lock(Ordered):
 
 
 class _Names:
-    """Says which set a lock names for a call."""
+    """Returns the kernel set that a lock names for a call."""
 
     __slots__ = ("_decisions",)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which files a kernel set's code is in, and their SHA-256."""
+"""The files that contain a kernel set's code, and their SHA-256 digests."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Any
 
 from autocalc._kernels.kernel_set import KernelSet
 
-#: Ends of names of files with machine code.
+#: The suffixes of files with machine code.
 _NATIVE = {".so", ".pyd", ".dll", ".dylib"}
 
-#: A file is read in pieces of so many bytes.
+#: The number of bytes that are read from a file at a time.
 _CHUNK = 1 << 20
 
 
 def files_of(kernel_set: KernelSet) -> dict[str, str]:
-    """Return what a set's code is made of: a name and a SHA-256 for each part.
+    """Return the parts of a set's code: a name and a SHA-256 digest for each.
 
-    All Python files of the package are one part.  Files of machine code have names of
-    their own, a library which the set says that it uses among them.
+    All Python files of the package are one part.  Each file of machine code is a part
+    of its own, including a library that the set declares.
     """
     place = _place(kernel_set.load)
     if place is None:
@@ -42,7 +42,7 @@ def files_of(kernel_set: KernelSet) -> dict[str, str]:
 
 
 def _place(load: Any) -> Path | None:
-    """Return the folder of the package that has a function, or its one file."""
+    """Return the folder of the package that contains a function, or its only file."""
     while True:
         inner = getattr(load, "func", None) or getattr(load, "__func__", None)
         if inner is None:
@@ -65,12 +65,12 @@ def _is_native(file: Path) -> bool:
 
 
 def _library(kernel_set: KernelSet) -> Path | None:
-    """Return the file of the library that a set says it uses."""
+    """Return the file of the library that a set declares."""
     if kernel_set.info is None:
         return None
     try:
         path = Path(dict(kernel_set.info()).get("library", ""))
-    except Exception:  # a package at fault; `explain` tells
+    except Exception:  # an error of the package, which `explain` reports
         return None
     return path.resolve() if path.is_absolute() and path.is_file() else None
 
@@ -82,7 +82,7 @@ def _hash(file: Path) -> str:
 
 @functools.lru_cache(maxsize=1024)
 def _hash_of(path: str, _changed: int, _size: int) -> str:
-    """Return a file's SHA-256; it is read once as long as it is not changed."""
+    """Return a file's SHA-256 digest; an unchanged file is read only once."""
     import hashlib
 
     digest = hashlib.sha256()

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""The CPU, its cores, and files kept for this machine."""
+"""The CPU, its cores, and files stored for this machine."""

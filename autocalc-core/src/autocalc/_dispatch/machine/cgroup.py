@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Limits of this process by control groups of Linux: cores and memory.
+"""Limits of this process by Linux control groups: cores and memory.
 
 A group is bound by its own limits and by those of every group around it.  Both versions
-are read: in version 2 one tree holds all limits, in version 1 each controller has a
-tree.  In a container the tree often begins at the process's own group, whose path in
-``/proc/self/cgroup`` then leads nowhere: what is there counts, and the root.
+are read.  In version 2, one tree holds all limits.  In version 1, each controller has a
+tree.  In a container, the tree often begins at the process's own group.  The path of
+this group in ``/proc/self/cgroup`` then leads nowhere.  In that case the existing
+folders count, including the root.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
 ROOT = "/sys/fs/cgroup"
 GROUPS = "/proc/self/cgroup"
 
-#: Version 1 has a number near 2^63 where memory has no limit.
+#: Version 1 reports a number near 2^63 if memory has no limit.
 _NO_LIMIT = 1 << 60
 
 
 def cpu_quota(root: Path | str = ROOT, groups: Path | str = GROUPS) -> float:
-    """Return the CPU quota in cores, infinite where there is none."""
+    """Return the CPU quota in cores; infinite if there is none."""
     quotas = [_quota(text) for text in _texts(root, groups, "", "cpu.max")]
     quotas += [
         _old_quota(text, _read(folder / "cpu.cfs_period_us"))
@@ -35,7 +36,7 @@ def cpu_quota(root: Path | str = ROOT, groups: Path | str = GROUPS) -> float:
 
 
 def memory_limit(root: Path | str = ROOT, groups: Path | str = GROUPS) -> int | None:
-    """Return the most bytes that the process may hold; None where nothing limits it."""
+    """Return the most bytes that the process may use; None if there is no limit."""
     limits = [_bytes(text) for text in _texts(root, groups, "", "memory.max")]
     old = "memory.limit_in_bytes"
     limits += [_bytes(text) for text in _texts(root, groups, "memory", old)]
@@ -44,9 +45,9 @@ def memory_limit(root: Path | str = ROOT, groups: Path | str = GROUPS) -> int | 
 
 
 def memory_left(root: Path | str = ROOT, groups: Path | str = GROUPS) -> int | None:
-    """Return how many more bytes the groups' limits leave; None where nothing limits.
+    """Return how many more bytes the groups' limits leave; None without limits.
 
-    What the system keeps of files and gives back when asked is not counted as used.
+    File caches that the system gives back on demand do not count as used.
     """
     found = [
         _left(folder, "memory.max", "memory.current", "inactive_file")
@@ -88,7 +89,7 @@ def _old_quota(quota: str, period: str) -> float:
 def _bytes(text: str) -> int | None:
     try:
         limit = int(text)
-    except ValueError:  # "max", or no such file
+    except ValueError:  # "max", or the file does not exist
         return None
     return limit if 0 < limit < _NO_LIMIT else None
 
@@ -96,7 +97,7 @@ def _bytes(text: str) -> int | None:
 def _texts(
     root: Path | str, groups: Path | str, controller: str, name: str
 ) -> Iterator[str]:
-    """Yield the content of a file of each group that the process is in."""
+    """Yield the content of a file of each group to which the process belongs."""
     for folder in _folders(root, groups, controller):
         yield _read(folder / name)
 
@@ -104,7 +105,7 @@ def _texts(
 def _folders(root: Path | str, groups: Path | str, controller: str) -> Iterator[Path]:
     """Yield the folders of the process's group and those around it, the root first.
 
-    `controller` is that of a tree of version 1; empty for version 2.
+    `controller` selects a tree of version 1; it is empty for version 2.
     """
     from pathlib import Path  # late, as in _config
 

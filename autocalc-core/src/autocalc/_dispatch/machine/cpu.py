@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The features of this CPU, and how many of its cores may be used."""
+"""The features of this CPU, and the number of cores that may be used."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def detected_features() -> frozenset[str]:
 
 
 def _reported(family: str) -> frozenset[str]:
-    """Return what the system itself reports, of the features that archspec names.
+    """Return the features that the system reports and that archspec knows.
 
-    `host` stops at the newest microarchitecture of which nothing is missing: where a
-    virtual machine hides one feature (``waitpkg``), a Sapphire Rapids is an Ice Lake,
-    without AMX.
+    `host` returns the newest microarchitecture whose features are all present.  If a
+    virtual machine hides one feature (``waitpkg``), a Sapphire Rapids appears as an Ice
+    Lake, without AMX.
     """
     from archspec.cpu import TARGETS
     from archspec.cpu.detect import detected_info
@@ -35,8 +35,8 @@ def _reported(family: str) -> frozenset[str]:
     return frozenset(detected_info().features).intersection(set().union(*of_family))
 
 
-#: What every CPU of a family has, even one unknown to archspec, whose generic
-#: entries, such as ``armv8.2a``, list no features.
+#: The features that every CPU of a family has. They are needed for CPUs that archspec
+#: does not know: its generic entries, such as ``armv8.2a``, list no features.
 _ALWAYS = {"aarch64": frozenset({"fp", "asimd"})}
 
 
@@ -67,12 +67,12 @@ def _check_names(hidden: frozenset[str]) -> None:
     warn_about_unknown("AUTOCALC_CPU_FEATURES", hidden, known, "CPU feature")
 
 
-#: Each feature and what it is built on; hiding the right side hides the left.
+#: For each feature, the feature that it needs; hiding the needed one hides both.
 _BUILT_ON = {"avx512": "avx2", "fma": "avx", "f16c": "avx", "avx2": "avx"}
 
 
 def without(features: frozenset[str], hidden: frozenset[str]) -> frozenset[str]:
-    """Return `features` less `hidden` and all that is built on them."""
+    """Return `features` without the hidden ones and all that depend on them."""
     gone = set(hidden)
     if "avx512f" in gone:
         gone |= {name for name in features if name.startswith("avx512")}
@@ -93,19 +93,19 @@ def cpu_name() -> str:
 
 
 def usable_cores() -> int:
-    """Return how many cores this process may use: affinity and cgroup quota."""
+    """Return the number of cores that this process may use by affinity and quota."""
     return max(1, int(min(affine_cores(), cpu_quota())))
 
 
 def affine_cores() -> int:
-    """Return how many cores the system lets this process run on."""
+    """Return the number of cores on which the system lets this process run."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def limited_by() -> str:
-    """Return the limit of `usable_cores`, as words to follow "the 2 cores"."""
+    """Return the limit of `usable_cores`, as words that follow "the 2 cores"."""
     affine, quota = affine_cores(), cpu_quota()
     if quota < affine:
         return f"that its cgroup's quota of {quota:g} allows"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Small JSON files in the cache: read with suspicion, written in one step.
+"""Small JSON files in the cache: checked before reading, written in one step.
 
-These files decide which kernels run.  A file counts only if it is one, of a
+These files decide which kernels run.  A file is used only if it is a regular file of
 moderate size, and only its owner (this user or the administrator) can write to it.
 """
 
@@ -14,21 +14,21 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-#: No record is larger; most have some kilobytes.
+#: No record is larger than this; most have a few kilobytes.
 MOST_BYTES = 16 << 20
 
-#: Bits by which others may write: the group, and all.
+#: The permission bits by which the group and all others may write.
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH
-#: Only its owner may write to a file that is made here, whatever the umask says.
+#: Only the owner may write to files that are made here, independent of the umask.
 _MODE = 0o644
 
 
-#: What reading the values of a file raises where one of them is wrong.
+#: The errors that wrong values in a file cause when they are read.
 WRONG_CONTENT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
 class UnusableFileError(ValueError):
-    """A file that does not count; the text says why and what to do."""
+    """A file that cannot be used; the text says why and what to do."""
 
 
 def read_json(path: Path) -> Any:
@@ -39,7 +39,7 @@ def read_json(path: Path) -> Any:
     FileNotFoundError
         If there is no such file.
     UnusableFileError
-        If it does not count.
+        If the file cannot be used.
     """
     try:
         return json.loads(_bytes(path).decode("utf-8"))
@@ -53,7 +53,8 @@ def read_json(path: Path) -> Any:
 
 
 def _bytes(path: Path) -> bytes:
-    # Without waiting, as the open of a pipe does; what is open cannot be replaced.
+    # Open without waiting, because opening a pipe waits. An open file cannot be
+    # replaced.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     handle = os.open(path, flags)
     try:
@@ -67,7 +68,7 @@ def _bytes(path: Path) -> bytes:
 
 
 def _objection(state: os.stat_result) -> str:
-    """Return why a file does not count, "" if it does."""
+    """Return why a file cannot be used; "" if it can."""
     if not stat.S_ISREG(state.st_mode):
         return f"it is no file but a {_kind(state.st_mode)}; remove it"
     if state.st_size > MOST_BYTES:
@@ -94,7 +95,7 @@ def _kind(mode: int) -> str:
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Write a JSON file in one step: there is the old one, or the new one.
+    """Write a JSON file in one step: either the old or the new content exists.
 
     Raises
     ------

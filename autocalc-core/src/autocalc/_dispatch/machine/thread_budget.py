@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How many threads kernel sets, BLAS libraries and data workers may use."""
+"""The number of threads that kernel sets, BLAS libraries and data workers may use."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def get_num_threads() -> int:
 
 
 def environments_budget() -> int | None:
-    """Return the number of threads that the environment asks for, if it does."""
+    """Return the number of threads that the environment requests; None if none."""
     now = settings()
     return now.omp_num_threads if now.num_threads is None else now.num_threads
 
@@ -54,14 +54,14 @@ def _warn_once(count: int) -> None:
 
 
 def warn_if_over(given: str, count: int) -> None:
-    """Warn of a budget above the usable cores; `given` says where it was given."""
+    """Warn of a budget above the usable cores; `given` names its source."""
     text = over(count)
     if text:
         warnings.warn(f"{given}: {text}", ConfigWarning, stacklevel=3)
 
 
 def over(count: int) -> str:
-    """Return the fault of a budget and a remedy; "" if there is none."""
+    """Return what is wrong with a budget, and a remedy; "" if nothing is wrong."""
     cores = usable_cores()
     if count <= cores:
         return ""
@@ -74,15 +74,15 @@ def over(count: int) -> str:
 
 
 def chosen_budget() -> int | None:
-    """Return `set_num_threads`' last value; None while the machine's is in force.
+    """Return the last value of `set_num_threads`; None while the machine's applies.
 
-    It tells in no time whether the budget is still the same: the usable cores are
-    asked of the system each time, which takes 0.1 ms.
+    This is a fast way to see whether the budget is still the same.  Asking the system
+    for the usable cores takes 0.1 ms each time.
     """
     return _budget
 
 
 def choose_budget(count: int | None) -> None:
-    """Put another budget in force, or with None the machine's again, without notice."""
+    """Set another budget without announcing it; None restores the machine's."""
     global _budget
     _budget = count

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Kernel packages: finding, checking and trusting them."""
+"""Kernel packages: how they are found, checked and trusted."""

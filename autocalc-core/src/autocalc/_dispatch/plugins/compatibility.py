@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Whether an installed package and this AutoCalc fit together, and what to install.
+"""Checks that an installed package fits this AutoCalc, or says what to install.
 
-AutoCalc's own packages share more than the plugin API, and fit where the first two
-numbers of their versions, the *series*, are the same: 0.1.3 fits 0.1.0.  Packages from
-elsewhere state the API they were written for.  Both are looked at before a package's
-code runs.
+AutoCalc's own packages share more than the plugin API.  They fit if the first two
+numbers of their versions, the *series*, are equal: 0.1.3 fits 0.1.0.  Other packages
+state the API for which they were written.  Both checks happen before a package's code
+runs.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def misfit(distribution: str, version: str) -> str:
 def api_misfit(kind: str, given: int, needed: int, distribution: str) -> str:
     """Return why a package that was made for another API is not used, or "".
 
-    `distribution` is empty where no installed package brought it.
+    `distribution` is empty if the set does not come from an installed package.
     """
     if given == needed:
         return ""
@@ -47,6 +47,6 @@ def api_misfit(kind: str, given: int, needed: int, distribution: str) -> str:
 
 
 def _series(version: str) -> tuple[int, ...]:
-    """Return the first two numbers of a version; none of what is no version."""
+    """Return the first two numbers of a version; empty if it is no version."""
     found = re.match(r"(\d+)\.(\d+)", version)
     return () if found is None else (int(found[1]), int(found[2]))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Discovery of kernel packages, each isolated from the others.
+"""Discovers kernel packages; each is isolated from the others.
 
-Whatever a package does wrong becomes a `Refusal` with a reason and a traceback, and
-one warning; `import autocalc` and everything else go on.
+Every error of a package becomes a `Refusal` with a reason and a traceback, and one
+warning.  `import autocalc` and everything else continue.
 """
 
 from __future__ import annotations
@@ -45,21 +45,21 @@ if TYPE_CHECKING:
     from autocalc._dispatch.plugins.records import TrialRecord
     from autocalc._kernels.spec import KernelSpec
 
-#: What a package may raise without taking the process along; KeyboardInterrupt passes.
+#: Errors of packages that do not end the process; KeyboardInterrupt passes through.
 _FAULTS = (Exception, SystemExit)
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why a plugin, a set or one of its kernels is not used."""
+    """The reason why a plugin, a set or one of its kernels is not used."""
 
     subject: str
     reason: str
     origin: str = ""
     traceback: str = ""
-    #: A fault is something to repair; a missing CPU feature is not.
+    #: Whether it is something to repair; a missing CPU feature is not.
     fault: bool = True
-    #: Of a kernel set that would be usable elsewhere.
+    #: The rank of a kernel set that would be usable elsewhere.
     rank: int | None = None
 
 
@@ -77,19 +77,19 @@ class Plugin:
 
 @dataclass
 class Registry:
-    """The kernel sets that may run here, the plugins they came from, the refusals."""
+    """The kernel sets that may run here, their plugins, and the refusals."""
 
     plugins: list[Plugin] = field(default_factory=list)
     sets: dict[str, KernelSet] = field(default_factory=dict)
     origins: dict[str, str] = field(default_factory=dict)
     refusals: list[Refusal] = field(default_factory=list)
-    #: CPU features that any set asks for, whether the CPU has them or not.
+    #: The CPU features that any set requires, whether the CPU has them or not.
     named_features: set[str] = field(default_factory=set)
-    #: Names and families of all sets, of the refused ones as well.
+    #: The names and families of all sets, including refused ones.
     known: set[str] = field(default_factory=set)
-    #: Set -> module of its entry point, of sets from outside AutoCalc's own packages.
+    #: For each set from outside AutoCalc's own packages: the module of its entry point.
     foreign: dict[str, str] = field(default_factory=dict)
-    #: What the self-tests of these found, of those that were used.
+    #: The results of the self-tests of those sets, if they were used.
     records: dict[str, TrialRecord] = field(default_factory=dict)
     _loaded: dict[str, dict[str, KernelImpl] | None] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
@@ -107,11 +107,11 @@ class Registry:
             )
 
     def reason(self, name: str) -> str:
-        """Return why the set `name` is refused, or an empty string."""
+        """Return why the set `name` is refused; "" if it is not."""
         return next((r.reason for r in self.refusals if r.subject == name), "")
 
     def kernels(self, name: str) -> dict[str, KernelImpl] | None:
-        """Return the kernels of a set, loading it on first use; None if it fails."""
+        """Return the kernels of a set; load it at the first use; None if that fails."""
         try:
             return self._loaded[name]
         except KeyError:
@@ -138,13 +138,13 @@ class Registry:
         return self._accepted(kernel_set, offered)
 
     def _was_tested(self, name: str) -> bool:
-        """Make up for the self-test of a set that could not be loaded earlier."""
+        """Repeat the self-test of a set that could not be loaded earlier."""
         record = self.records.get(name)
         late = record is not None and record.verdict == "unloadable"
         return self._may_run(name, again=True) if late else True
 
     def _may_run(self, name: str, *, again: bool = False) -> bool:
-        """See that a set from elsewhere has passed its self-test on this machine."""
+        """Return whether a set from elsewhere passed its self-test on this machine."""
         if name not in self.foreign:
             return True
         origin = self.origins[name]
@@ -164,7 +164,7 @@ class Registry:
             offered = dict(kernel_set.load())
             if kernel_set.set_num_threads is not None:
                 kernel_set.set_num_threads(get_num_threads())
-        except PluginError as error:  # its own word: a library is missing here
+        except PluginError as error:  # the set's own refusal: a library is missing
             origin = self.origins[kernel_set.name]
             self.refuse(Refusal(kernel_set.name, str(error), origin, fault=False))
             return None
@@ -214,7 +214,7 @@ class Registry:
         return "" if record is None else left_out_reason(record, kernel)
 
     def _refuse_error(self, subject: str, what: str, error: BaseException) -> None:
-        from traceback import format_exception  # late, as all that faults alone need
+        from traceback import format_exception  # late, because only faults need it
 
         trace = "".join(format_exception(error))
         reason = f"{what}: {type(error).__name__}: {error}"
@@ -223,9 +223,10 @@ class Registry:
     def add_plugin(
         self, plugin: Plugin, load: Callable[[], object], module: str = ""
     ) -> None:
-        """Load a plugin's module, run its hook, and take its sets.
+        """Load a plugin's module, run its hook, and add its sets.
 
-        `module` names it where the sets are to be tested before they are used.
+        If the sets must be tested before they are used, `module` names the plugin's
+        module.
         """
         self.plugins.append(plugin)
         self.origins[plugin.name] = str(plugin)
@@ -243,7 +244,7 @@ class Registry:
             self._add_set(plugin, kernel_set, module)
 
     def _may_import(self, plugin: Plugin, module: str) -> bool:
-        """See that a plugin from elsewhere could be imported in another process."""
+        """Return whether a plugin from elsewhere could be imported in a child."""
         record = imported(plugin.name, str(plugin), module)
         reason = refusal_reason(record)
         if reason:
@@ -265,7 +266,7 @@ class Registry:
             self.refuse(Refusal(f"{name} of {plugin}", reason, str(plugin)))
             return
         self.origins[name] = str(plugin)
-        self.foreign.pop(name, None)  # of a set that was refused
+        self.foreign.pop(name, None)  # left over from a set that was refused
         if module:
             self.foreign[name] = module
         self.known |= {name, kernel_set.family}
@@ -283,8 +284,8 @@ def _unknown_exception(spec: KernelSpec, impl: object) -> bool:
 
 
 def sets_of(name: str, module: object) -> Iterable[object]:
-    """Run the hook of one plugin; a manager of its own keeps faults apart."""
-    import pluggy  # 5 ms, with the first kernel and not with AutoCalc
+    """Run the hook of one plugin; each has a manager, which keeps faults apart."""
+    import pluggy  # 5 ms at the first kernel, not at the import of AutoCalc
 
     from autocalc._kernels.hooks import HookSpecs
 
@@ -302,7 +303,7 @@ def sets_of(name: str, module: object) -> Iterable[object]:
 
 
 def _wrong_field(kernel_set: Any) -> str:
-    """Return the fault in the description of a set, or an empty string."""
+    """Return what is wrong with the description of a set; "" if nothing is."""
     kinds = {
         "name": str,
         "family": str,
@@ -354,7 +355,7 @@ def _refusal(kernel_set: KernelSet, plugin: Plugin) -> Refusal | None:
 
 
 def _entry_points() -> list[EntryPoint]:
-    """Return the announced plugins in an order that does not vary."""
+    """Return the announced plugins in an order that is always the same."""
     from importlib.metadata import entry_points  # late: 20 ms of `import autocalc`
 
     points = [p for p in entry_points(group=ENTRY_POINT_GROUP) if _is_looked_at(p)]
@@ -370,14 +371,14 @@ def plugin_at(name: str, package: str) -> EntryPoint:
     raise LookupError(f"there is no plugin {name} of {package}")
 
 
-#: In the process of a self-test, the one package from elsewhere that is looked at.
+#: In the process of a self-test: the only package from elsewhere that is considered.
 _tested: list[str] = []
 
 
 def look_at(package: str) -> None:
-    """Let this process find AutoCalc's own packages and this one only.
+    """Let this process find only AutoCalc's own packages and this one.
 
-    A package that ends its process must not end the self-test of another.
+    A package that ends its process must not end the self-test of another package.
     """
     _tested[:] = [package]
 
@@ -395,7 +396,7 @@ def _plugin_of(point: EntryPoint) -> Plugin:
 
 
 def _foreign_module(point: EntryPoint) -> str:
-    """Return the module of a package from elsewhere, "" for one of AutoCalc's own."""
+    """Return the module of a package from elsewhere; "" for one of AutoCalc's own."""
     if point.dist is None or is_own(point.dist.name):
         return ""
     return point.module
@@ -403,7 +404,7 @@ def _foreign_module(point: EntryPoint) -> str:
 
 @functools.lru_cache(maxsize=1)
 def registry() -> Registry:
-    """Return the registry of installed packages, made at the first call."""
+    """Return the registry of installed packages; it is made at the first call."""
     from autocalc._kernels import _plugin as reference_plugin
     from autocalc._version import __version__
 
@@ -425,7 +426,7 @@ def registry() -> Registry:
 
 
 def fuser_of(name: str) -> Fuse | None:
-    """Return the fuser of a set's kernels, if it has one."""
+    """Return the fuser of a set's kernels; None if it has none."""
     known = registry().sets.get(name)
     make = None if known is None else known.fuser
     return None if make is None else make()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Calls that no kernel package took, so that the reference had to run them.
+"""Calls that no kernel package accepted, so that the reference had to run them.
 
-They are noted while ``AUTOCALC_STRICT`` is set: as ``1`` the first one is an error, as
-``list`` the program goes on, and a list of them is printed when it ends.
+They are noted while ``AUTOCALC_STRICT`` is set.  With ``1``, the first one is an error.
+With ``list``, the program continues, and prints a list of them when it ends.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ class Fall:
         return f"{self.kernel}({', '.join(self.dtypes)}): {listed}"
 
 
-#: In the order in which they were met; a dict, as each is noted once.
+#: The calls in the order in which they occurred; each is noted once.
 _falls: dict[Fall, None] = {}
 
-#: Holds an item once the list will be printed at the end.
+#: Not empty once it is certain that the list will be printed at the end.
 _announced: list[bool] = []
 
 
@@ -72,9 +72,9 @@ def falls() -> tuple[Fall, ...]:
 
 
 def note(key: DispatchKey, reasons: Sequence[str], tell: bool) -> tuple[Fall, ...]:
-    """Note a call that fell; return those that were noted before it.
+    """Note a call that ran on the reference; return those noted before it.
 
-    With `tell` all of them are printed when the process ends.
+    With `tell`, all of them are printed when the process ends.
     """
     dtypes = tuple("None" if dtype is None else str(dtype) for dtype in key.dtypes)
     fall = Fall(key.kernel, dtypes, tuple(reasons))
@@ -87,12 +87,12 @@ def note(key: DispatchKey, reasons: Sequence[str], tell: bool) -> tuple[Fall, ..
 
 
 def forget() -> None:
-    """Begin a new list."""
+    """Start a new list."""
     _falls.clear()
 
 
 def listed() -> str:
-    """Return the list for a reader; "" if there is nothing to tell."""
+    """Return the list as text; "" if it is empty."""
     if not _falls:
         return ""
     lines = "".join(f"\n  {fall}" for fall in _falls)

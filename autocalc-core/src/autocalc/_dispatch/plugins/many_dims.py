@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Calls whose operands have more dimensions than the C form of kernels has.
+"""Calls whose operands have more dimensions than the C form of kernels supports.
 
 ::
 
     add(out, a, b) of shape (2,) * 12, all contiguous    runs as    add of shape (4096,)
 
-A kernel that was made of the C form leaves such a call to its `beyond`.
-Neighbouring dimensions along which all operands advance evenly are joined, and the
-kernel runs.  Where too many are left, or the kernel tells dimensions apart in another
-way, the reference runs: it has NumPy's limit alone.
+A kernel that was made from the C form passes such a call to its `beyond`.  It joins
+neighbouring dimensions where the strides of all operands allow it, and then runs the
+kernel.  The reference runs the call if too many dimensions are left, or if the kernel
+distinguishes dimensions in another way.  The reference has only NumPy's limit.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from autocalc._kernels.kernel_set import MAX_DIMS, DispatchKey, KernelImpl
 from autocalc._kernels.spec import Array, KernelSpec, Shape
 from autocalc.errors import KernelError
 
-#: Kernels that are no elementwise ones, but take each element alone, or the elements
-#: in their order: of contiguous operands they take one line as well.
+#: Kernels that are not elementwise, but treat each element separately or elements in
+#: their order. They accept contiguous operands in one dimension as well.
 LINES = frozenset({
     "adadelta", "adagrad", "adamw", "amsgrad", "axpy", "dropout", "dropout_backward",
     "fill", "grad_norm", "lion", "normal", "random_bits", "rmsprop", "scale", "sgd",
     "uniform",
 })  # fmt: skip
 
-#: Kernels of the last dimension, for which all others are rows.
+#: Kernels over the last dimension, which treat all other dimensions as rows.
 ROWS = frozenset({
     "add_layer_norm", "add_rms_norm", "layer_norm", "layer_norm_backward", "rms_norm",
     "rms_norm_backward",
@@ -41,7 +41,7 @@ ROWS = frozenset({
 
 
 def allow(spec: KernelSpec, name: str, impl: KernelImpl) -> None:
-    """Let a kernel of the set `name` be called with any number of dimensions."""
+    """Let a kernel of the set `name` accept any number of dimensions."""
     if hasattr(impl.function, "beyond"):
         impl.function.beyond = _beyond(spec, name)
 
@@ -61,7 +61,7 @@ def _beyond(spec: KernelSpec, name: str) -> Callable[..., None]:
 
 
 def _note(spec: KernelSpec, name: str, operands: Sequence[Any]) -> None:
-    """Note a call that falls to the reference, or refuse it, where that is asked."""
+    """If settings ask for it, note or refuse a call that runs on the reference."""
     if not (settings().strict or settings().lists_falls):
         return
     arrays = operands[: len(spec.outputs) + len(spec.inputs)]
@@ -80,7 +80,7 @@ def _note(spec: KernelSpec, name: str, operands: Sequence[Any]) -> None:
 
 
 def joined(spec: KernelSpec, operands: Sequence[Any]) -> Sequence[Any] | None:
-    """Return the same call in at most `MAX_DIMS` dimensions; None if there is none."""
+    """Return the same call in at most `MAX_DIMS` dimensions; None if impossible."""
     end = len(spec.outputs) + len(spec.inputs)
     arrays, attributes = operands[:end], operands[end:]
     if spec.name in LINES:
@@ -98,7 +98,7 @@ def joined(spec: KernelSpec, operands: Sequence[Any]) -> Sequence[Any] | None:
 
 
 def _lines(arrays: Sequence[Any], attributes: Sequence[Any]) -> list[Any] | None:
-    """Let each array of more than one dimension be a line."""
+    """Flatten each array that has more than one dimension."""
     every = [a for x in arrays for a in (x if isinstance(x, (list, tuple)) else [x])]
     if not all(a is None or a.flags.c_contiguous for a in every):
         return None
@@ -112,7 +112,7 @@ def _line(x: Any) -> Any:
 
 
 def _rows(arrays: Sequence[Any], attributes: Sequence[Any]) -> list[Any] | None:
-    """Let all dimensions but the last be one; sums of rows may have none."""
+    """Merge all dimensions but the last; sums of rows may lack the last one."""
     there = [a for a in arrays if a is not None]
     ndim = max([a.ndim for a in there])
     if not all(a.flags.c_contiguous and a.ndim in {1, ndim - 1, ndim} for a in there):
@@ -125,7 +125,7 @@ def _rows(arrays: Sequence[Any], attributes: Sequence[Any]) -> list[Any] | None:
 
 
 class _Walk(NamedTuple):
-    """Dimensions that several arrays have in common: sizes, and strides of each."""
+    """The joined dimensions of several arrays: their sizes, and strides per array."""
 
     sizes: list[int]
     strides: list[tuple[int, ...]]
@@ -154,7 +154,7 @@ def _walk(arrays: Sequence[Array], dims: Iterable[int]) -> _Walk:
 
 
 def _in_rows(shape: Shape, step: int) -> Shape:
-    """Return the strides of an array that has this shape row by row."""
+    """Return the row-major strides of an array with this shape."""
     strides = []
     for size in reversed(shape):
         strides.append(step)
@@ -165,7 +165,7 @@ def _in_rows(shape: Shape, step: int) -> Shape:
 def _seen(a: Array, shape: Shape, strides: Sequence[int]) -> Array:
     """Return a view of an array with this shape and these strides."""
     if a.flags.c_contiguous and tuple(strides) == _in_rows(shape, a.itemsize):
-        return a.reshape(shape)  # in a tenth of the time
+        return a.reshape(shape)  # takes a tenth of the time
     return np.lib.stride_tricks.as_strided(a, shape, strides)
 
 
@@ -191,7 +191,7 @@ def _reduction(
     (axes, keepdim, *more), a = attributes, arrays[n_outputs]
     kept = [d for d in range(a.ndim) if d not in axes]
     outs = [out for out in arrays[:n_outputs] if out is not None]
-    if not keepdim:  # as if it were
+    if not keepdim:  # add the reduced dimensions
         outs = [np.expand_dims(out, tuple(axes)) for out in outs]
     walk, inner = _walk([a, *outs], kept), _walk([a], axes)
     n, m = len(walk.sizes), max(len(inner.sizes), 1)
@@ -207,13 +207,13 @@ def _reduction(
 
 
 def _along(arrays: Sequence[Any], attributes: Sequence[Any]) -> list[Any] | None:
-    """Join the dimensions before and after that along which the kernel works.
+    """Join the dimensions before and after the one along which the kernel works.
 
-    An index of one dimension, as of `index_select`, is along that as well.
+    A one-dimensional index, as of `index_select`, also runs along that dimension.
     """
     axis, *more = attributes
     ndim = max(a.ndim for a in arrays)
-    if arrays[0].ndim == ndim - 1:  # of argmax, whose result lacks the dimension
+    if arrays[0].ndim == ndim - 1:  # argmax: its result lacks the dimension
         arrays = [np.expand_dims(arrays[0], axis), *arrays[1:]]
         more = [True, *more[1:]]
     whole = [a for a in arrays if a.ndim == ndim]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""How precisely products of float32 are to be taken, where kernels have a choice.
+"""How precise float32 products must be, if kernels have a choice.
 
-"highest" is float32's own precision.  "high" allows TF32 of a GPU, or a float32 taken
-as the sum of two bfloat16; "medium" allows one bfloat16 as well.  A kernel set says
-which of them its kernels need (`KernelSet.precision`), and which set runs a call is
-decided for each precision apart: selections *follow* a change.
+"highest" is float32's own precision.  "high" allows TF32 on a GPU, or a float32 as the
+sum of two bfloat16.  "medium" also allows one bfloat16.  A kernel set declares which of
+them its kernels need (`KernelSet.precision`).  The set that runs a call is decided
+separately for each precision, so selections *follow* a change of it.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from weakref import WeakSet
 
 Precision = Literal["highest", "high", "medium"]
 
-#: From the most to the least precise; each allows what those before it allow.
+#: From the most to the least precise; each also allows what earlier ones allow.
 PRECISIONS: tuple[Precision, ...] = ("highest", "high", "medium")
 
 _precision: Precision = "highest"
 
-#: Whether "high" was asked for by a GPU's setting, which CPUs do not follow.
+#: Whether a GPU's setting asked for "high", which CPUs do not follow.
 _gpus_alone = False
 
 _lock = threading.Lock()
 
-#: What keeps decisions that depend on the precision: ``x.follow(before, now)``.
+#: Objects with decisions that depend on the precision: ``x.follow(before, now)``.
 _followers: WeakSet[Any] = WeakSet()
 
 
@@ -58,7 +58,7 @@ def allows(needed: Precision) -> bool:
 
 
 def choose_matmul_precision(precision: Precision) -> None:
-    """Keep what the user has asked for, and notify the subscribers."""
+    """Store the user's precision, and notify the subscribers."""
     global _precision, _gpus_alone
     with _lock:
         before, _precision, _gpus_alone = _precision, precision, False
@@ -68,14 +68,14 @@ def choose_matmul_precision(precision: Precision) -> None:
 
 
 def allow_on_gpus() -> None:
-    """Let kernels that ask at each call find "high", if they would find "highest"."""
+    """Let kernels that ask at each call get "high" where they would get "highest"."""
     global _gpus_alone
     _gpus_alone = _precision == "highest"
 
 
 @contextmanager
 def matmul_precision(precision: Precision) -> Iterator[None]:
-    """Let products have a precision inside a ``with`` block, in all threads."""
+    """Set the precision of products in a ``with`` block, for all threads."""
     before = _precision
     choose_matmul_precision(precision)
     try:
@@ -85,6 +85,6 @@ def matmul_precision(precision: Precision) -> Iterator[None]:
 
 
 def follow(follower: Any) -> None:
-    """Tell `follower` of each change, as long as it lives."""
+    """Notify `follower` of each change as long as it lives."""
     with _lock:
         _followers.add(follower)

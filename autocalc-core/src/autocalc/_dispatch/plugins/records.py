@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Results of self-tests of kernel sets on this machine, one small file for each.
+"""Results of self-tests of kernel sets on this machine, in one small file for each.
 
-A record holds for one set of one package on one CPU, as long as the package's files are
-unchanged. Their sizes and times are compared, and where these differ, a hash of their
-contents.
+A record is valid for one set of one package on one CPU, as long as the package's files
+are unchanged.  Sizes and times of the files are compared first.  Only if these differ,
+hashes of their contents are compared.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from autocalc._config import cache_folder, logger
 from autocalc._dispatch.machine.cpu import cpu_features, cpu_name
 from autocalc._dispatch.machine.kept_files import WRONG_CONTENT, read_json, write_json
 
-#: The number of the files' form; others are as good as none.
+#: The number of the file format; files with other numbers are ignored.
 FORMAT = 1
 
-#: Files that a set's code may be in.
+#: Matches the names of files that may contain a set's code.
 _CODE = re.compile(r"\.(py|pyd|dll|dylib)$|\.so(\.[\d.]+)?$")
 
 
@@ -34,9 +34,9 @@ class File(NamedTuple):
 
     path: str
     size: int
-    #: Of the last change, in nanoseconds.
+    #: The time of the last change, in nanoseconds.
     time: int
-    #: Of its contents.
+    #: The hash of the contents.
     hash: str
 
 
@@ -47,21 +47,22 @@ class TrialRecord:
     Attributes
     ----------
     set, package
-        The set, or the plugin whose import was tested; the package with its version.
+        The set, or the plugin whose import was tested; and the package with its
+        version.
     verdict
-        ``"passed"``; ``"quarantined"``; ``"unloadable"``: its `load` raised an error;
-        ``"untested"``: there was no test, for a reason that is not the set's;
-        ``"trusted"``: the user wants none.
+        One of ``"passed"``; ``"quarantined"``; ``"unloadable"``: its `load` raised an
+        error; ``"untested"``: no test was possible, for a reason outside of the set;
+        ``"trusted"``: the user wants no test.
     reason, traceback
-        Why it did not pass.
+        The reason why it did not pass.
     wrong
-        Kernels that are left out, and why.
+        The kernels that are left out, with reasons.
     calls, kernels, seconds
-        What ran, and what it took.
+        The number of calls and kernels that ran, and the time they took.
     date
-        Of the test.
+        The date of the test.
     files
-        The package's code.
+        The files with the package's code.
     """
 
     set: str
@@ -78,7 +79,7 @@ class TrialRecord:
 
     @property
     def text(self) -> str:
-        """Say it in a line, for ``autocalc kernels``."""
+        """A line with the result, for ``autocalc kernels``."""
         if self.verdict == "trusted":
             return "none (AUTOCALC_GUARD)"
         if self.verdict != "passed":
@@ -94,16 +95,16 @@ class TrialRecord:
 
 
 def code_files(module: str) -> list[Path]:
-    """Return the files of the package that a module belongs to, if it has any.
+    """Return the code files of the package to which a module belongs.
 
-    The module need not be imported: this looks for its files only.
+    The module need not be imported: only its files are located.
     """
     name = getattr(sys.modules.get(module), "__file__", None) or _origin(module)
     if not name:
         return []
     file = Path(name)
     while not file.exists() and file != file.parent:
-        file = file.parent  # inside of an archive
+        file = file.parent  # the file is inside an archive
     folder = file.parent
     if not (folder / "__init__.py").exists():
         return [file] if file.is_file() else []
@@ -113,7 +114,7 @@ def code_files(module: str) -> list[Path]:
 
 
 def _origin(module: str) -> str | None:
-    """Return a file of the package that a module belongs to; nothing is imported."""
+    """Return a file of the package to which a module belongs, without importing it."""
     top, _, rest = module.partition(".")
     try:
         spec = find_spec(top)
@@ -121,7 +122,7 @@ def _origin(module: str) -> str | None:
         return None
     if spec is None or spec.origin is not None:
         return None if spec is None else spec.origin
-    tails = ("/__init__.py", ".py")  # of a package in a folder that others share
+    tails = ("/__init__.py", ".py")  # for a package in a folder that others share
     places = spec.submodule_search_locations or ()
     found = [Path(place, rest.replace(".", "/") + tail)
              for place in places for tail in tails]  # fmt: skip
@@ -129,7 +130,7 @@ def _origin(module: str) -> str | None:
 
 
 def described(paths: Iterable[Path | str]) -> tuple[File, ...]:
-    """Return files as they are now; those that cannot be read are left out."""
+    """Return the current state of files, without those that cannot be read."""
     found = [_described(path) for path in dict.fromkeys(map(str, paths))]
     return tuple(file for file in found if file is not None)
 
@@ -151,7 +152,7 @@ def _hash(path: str) -> str:
 
 
 def _now(file: File) -> File | None:
-    """Return a file as it is now if its contents are the same, else None."""
+    """Return the current state of a file if its contents are unchanged, else None."""
     try:
         state = Path(file.path).stat()
         if not stat.S_ISREG(state.st_mode):
@@ -167,12 +168,12 @@ def _now(file: File) -> File | None:
 
 # ---- records -------------------------------------------------------------------------
 
-#: Of this process, by path: all there is where the cache cannot be written.
+#: The records of this process, by path; the only ones if the cache cannot be written.
 _kept: dict[Path, TrialRecord] = {}
 
 
 def folder() -> Path:
-    """Return where the records are; it need not be there yet."""
+    """Return the folder of the records, which need not exist yet."""
     return cache_folder() / "self-tests"
 
 
@@ -186,7 +187,7 @@ def path_of(name: str, package: str, files: list[Path]) -> Path:
 
 
 def find(path: Path) -> TrialRecord | None:
-    """Return the record in a file, if the package's code is what it was."""
+    """Return the record in a file, if the package's code is unchanged."""
     record = _kept.get(path) or _read(path)
     if record is None:
         return None
@@ -194,7 +195,7 @@ def find(path: Path) -> TrialRecord | None:
     files = tuple(file for file in now if file is not None)
     if len(files) < len(now):
         return None
-    if files != record.files:  # the same contents, installed once more
+    if files != record.files:  # the same contents were installed again
         keep(path, replace(record, files=files))
     return record
 
@@ -219,10 +220,10 @@ def _file(path: str, size: int, time: int, digest: str) -> File:
 
 
 def _checked(record: TrialRecord) -> TrialRecord:
-    """Return a record whose values are of the kinds that they are used as."""
+    """Return a record after checking that its values have the right types."""
     kinds = {name: type(value) for name, value in vars(_BLANK).items()}
     wrong = [name for name, kind in kinds.items() if not _is(record, name, kind)]
-    float(record.seconds)  # an integer may be too large
+    float(record.seconds)  # raises if an integer is too large
     if wrong or not all(isinstance(x, str) for x in record.wrong.values()):
         raise ValueError(f"{', '.join(wrong) or 'wrong'} cannot be used")
     return record
@@ -233,12 +234,12 @@ def _is(record: TrialRecord, name: str, kind: type) -> bool:
     return isinstance(value, (int, float) if kind is float else kind)
 
 
-#: What the values of a record are like.
+#: A record whose values have the right types.
 _BLANK = TrialRecord("", "", "")
 
 
 def keep(path: Path, record: TrialRecord) -> None:
-    """Keep a record, in the cache if that can be written."""
+    """Store a record, in the cache if that can be written."""
     _kept[path] = record
     content: dict[str, Any] = {"format": FORMAT, **asdict(record)}
     try:
@@ -253,7 +254,7 @@ def keep(path: Path, record: TrialRecord) -> None:
 
 
 def all_records() -> Iterator[tuple[Path, TrialRecord]]:
-    """Yield every record of this machine that can be read, with its file."""
+    """Yield every readable record of this machine, with its file."""
     found = dict.fromkeys(_kept)
     if folder().is_dir():
         found.update(dict.fromkeys(sorted(folder().glob("*.json"))))
@@ -264,7 +265,7 @@ def all_records() -> Iterator[tuple[Path, TrialRecord]]:
 
 
 def forget(name: str) -> int:
-    """Drop the records of the sets of this name; return how many there were."""
+    """Delete the records of the sets with this name; return how many there were."""
     paths = [path for path, record in all_records() if record.set == name]
     for path in paths:
         path.unlink(missing_ok=True)

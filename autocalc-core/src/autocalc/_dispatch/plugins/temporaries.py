@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Contiguous outputs for kernel sets that take no others.
+"""Contiguous outputs for kernel sets that accept no others.
 
 ::
 
@@ -20,8 +20,8 @@ from autocalc._kernels.spec import KernelSpec
 def in_temporaries(spec: KernelSpec, impl: KernelImpl) -> KernelImpl:
     """Return a kernel that writes temporary memory where an output has gaps.
 
-    Compiled programs call it through Python: its C form would get the outputs as they
-    are.
+    Compiled programs call it through Python, because its C form would get the outputs
+    themselves.
     """
     n, function = len(spec.outputs), impl.function
 
@@ -36,9 +36,9 @@ def in_temporaries(spec: KernelSpec, impl: KernelImpl) -> KernelImpl:
 
 
 def _contiguous(out: Any) -> Any:
-    """Return an output, or a copy of it where it is not contiguous.
+    """Return an output, or a copy of it if it is not contiguous.
 
-    A copy, because a kernel may add to what is there.
+    The content is copied because a kernel may add to it.
     """
     if isinstance(out, (list, tuple)):
         return [_contiguous(one) for one in out]

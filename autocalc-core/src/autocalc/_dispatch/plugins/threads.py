@@ -55,7 +55,7 @@ def set_num_threads(count: int) -> None:
 
 
 def apply_budget(count: int | None) -> None:
-    """Put a budget in force, with None the machine's, in the engine and loaded sets."""
+    """Set a budget in the engine and loaded sets; None restores the machine's."""
     choose_budget(count)
     budget = get_num_threads() if count is None else count
     native.set_num_threads(budget)
@@ -65,7 +65,7 @@ def apply_budget(count: int | None) -> None:
 
 
 def _is_count(value: object) -> bool:
-    """Return whether `value` is a whole number of threads, and not True."""
+    """Return whether `value` is a valid number of threads, and not True."""
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     return whole and 0 < value <= MOST_THREADS  # type: ignore[operator]  # an int
 

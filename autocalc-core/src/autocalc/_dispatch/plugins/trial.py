@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Running the self-test of a kernel set in a process of its own, and its outcome.
+"""Runs the self-test of a kernel set in its own process, and judges its outcome.
 
-The child is `autocalc.testing._self_test`.  It notes in a file what it is about to do,
-line by line, so that what ended it is known however it ended.
+The child process is `autocalc.testing._self_test`.  It writes to a file what it is
+about to do, line by line.  However it ends, the last line shows what ended it.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from typing import Any
 from autocalc._config import child_environment, logger
 from autocalc._dispatch.plugins.records import TrialRecord
 
-#: Seconds for the self-test, once the child has started, and for it to start.
+#: The seconds for the self-test once the child has started, and for its start.
 LIMIT, START = 10.0, 60.0
-#: Seconds after which the user sees what takes so long.
+#: The seconds after which the user is told what takes so long.
 NOTICE = 0.5
-#: Seconds between two looks at the child.
+#: The seconds between two checks of the child.
 PAUSE = 0.02
 
-#: Task -> what is tested, of a name and a package.
+#: For each task: a text about what is tested, with a name and a package.
 _TASKS = {
     "set": "the kernel set %s of %s",
     "import": "the import of the plugin %s of %s",
 }
-#: What a process that dies of a signal did.
+#: For each signal that ends a process: a text about what the process did.
 _SIGNALS = {
     "SIGSEGV": "touched memory that is not there (SIGSEGV)",
     "SIGBUS": "touched memory that is not there (SIGBUS)",
@@ -41,7 +41,7 @@ _SIGNALS = {
     "SIGABRT": "aborted its process (SIGABRT)",
     "SIGFPE": "stopped at a floating-point or division error (SIGFPE)",
 }
-#: The same on Windows, by exit code.
+#: The same for exit codes on Windows.
 _WINDOWS = {
     0xC0000005: "touched memory that is not there (access violation)",
     0xC000001D: "ran an instruction that this CPU does not have",
@@ -52,7 +52,7 @@ _WINDOWS = {
 def run_trial(
     name: str, package: str, task: str = "set"
 ) -> tuple[TrialRecord, list[str]]:
-    """Test a set, or a plugin's import, in a child; return what it found and loaded."""
+    """Test a set or a plugin's import in a child; return a record and loaded files."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="autocalc-self-test-") as folder:
         report, errors = Path(folder, "report"), Path(folder, "errors")
@@ -82,7 +82,7 @@ def _untested(name: str, package: str, why: str) -> TrialRecord:
 
 
 def _run(what: tuple[str, str, str], report: Path, errors: Path) -> int | None:
-    """Return the child's exit code; None if it had to be ended."""
+    """Return the child's exit code; None if it had to be killed."""
     if not sys.executable or getattr(sys, "frozen", False):
         raise OSError("this program has no Python interpreter to start")
     child = (sys.executable, "-X", "faulthandler", "-W", "ignore", "-m")
@@ -103,7 +103,7 @@ def _run(what: tuple[str, str, str], report: Path, errors: Path) -> int | None:
 
 
 def _wait(process: subprocess.Popen[bytes], report: Path, what: str) -> int | None:
-    """Wait while there is time, which counts from the child's first word on."""
+    """Wait until the time limit, which counts from the child's first line."""
     began, limit = time.monotonic(), START
     has_started = is_told = False
     while process.poll() is None:
@@ -125,7 +125,7 @@ def _wait(process: subprocess.Popen[bytes], report: Path, what: str) -> int | No
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the child and what it started."""
+    """Kill the child and the processes that it started."""
     if os.name == "posix":
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -135,7 +135,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _lines(report: Path) -> Any:
-    """Yield what the child noted; what it was writing when it died is left out."""
+    """Yield the child's notes, without a line that was incomplete when it died."""
     for line in report.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
             found = json.loads(line)
@@ -149,7 +149,7 @@ def _lines(report: Path) -> Any:
 
 
 def _judged(facts: dict[str, Any], code: int | None, said: str) -> dict[str, Any]:
-    """Return verdict and reason by what the child noted and how it ended."""
+    """Return the verdict and its reason, from the child's notes and its end."""
     if "fault" in facts:
         return _quarantined(facts["fault"], "")
     if not facts:
@@ -176,7 +176,7 @@ def _quarantined(what: str, said: str) -> dict[str, Any]:
 
 
 def ending_of(code: int | None) -> str:
-    """Return how a child ended that should not have ended then."""
+    """Return a text about how a child ended too early."""
     if code is None:
         return f"did not end within {LIMIT:g} s"
     if code < 0:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Whether a kernel set may run in this process.
+"""Decides whether a kernel set may run in this process.
 
-AutoCalc's own packages are trusted, and so are sets that no installed package brought:
-their code is part of this program already.  Any other package is tested in a process
-of its own, once: its import and its hook before they run here for the first time, and
-each set before its `load` does.
+AutoCalc's own packages are trusted.  So are sets that do not come from an installed
+package, because their code is already part of this program.  Any other package is
+tested once in a separate process.  Its import and its hook are tested before they run
+here for the first time, and each set is tested before its `load` runs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Task = Literal["set", "import"]
 if TYPE_CHECKING:
     from autocalc._dispatch.plugins.records import TrialRecord
 
-#: Distributions whose kernels are tested with AutoCalc itself.
+#: The distributions whose kernels are tested together with AutoCalc.
 OWN = frozenset(
     {
         "autocalc-core",
@@ -44,7 +44,7 @@ def is_own(distribution: str) -> bool:
 
 @contextmanager
 def trusting() -> Iterator[None]:
-    """Trust every set that this thread loads in the block: proving it is the point."""
+    """Trust every set that this thread loads in the block: it is being tested."""
     before = getattr(_state, "trusting", False)
     _state.trusting = True
     try:
@@ -56,19 +56,19 @@ def trusting() -> Iterator[None]:
 def examined(
     name: str, package: str, module: str, *, again: bool = False
 ) -> TrialRecord:
-    """Return the result of the self-test of a set, now or earlier.
+    """Return the result of a set's self-test; run the test if there is no record.
 
-    `module` is the one that the package's entry point names; `again` tests even where
-    there is a record.
+    `module` is named by the package's entry point.  `again` runs the test even if there
+    is a record.
     """
     return _record(name, package, module, "set", again)
 
 
 def imported(name: str, package: str, module: str) -> TrialRecord:
-    """Return the result of a test of a plugin's import and hook, now or earlier.
+    """Return the result of a test of a plugin's import and hook, as `examined` does.
 
-    A module without files is not tested: there is nothing to import, or it is part of
-    the program.
+    A module without files is not tested.  Either there is nothing to import, or it is
+    part of the program.
     """
     return _record(name, package, module, "import", again=False)
 
@@ -97,7 +97,7 @@ def _tested(name: str, package: str, files: list[str], task: Task) -> TrialRecor
     from autocalc._dispatch.plugins.records import described
     from autocalc._dispatch.plugins.trial import run_trial
 
-    before = described(files)  # what changes meanwhile is tested again
+    before = described(files)  # files that change meanwhile are tested again
     record, loaded = run_trial(name, package, task)
     more = described(file for file in loaded if file not in files)
     record = replace(record, files=before + more)
@@ -106,7 +106,7 @@ def _tested(name: str, package: str, files: list[str], task: Task) -> TrialRecor
 
 
 def refusal_reason(record: TrialRecord) -> str:
-    """Return why a set is not used, "" if it may be."""
+    """Return why a set is not used; "" if it may be used."""
     if record.verdict == "quarantined":
         return (
             f"quarantined by its self-test: {record.reason}. `autocalc kernels "
@@ -119,7 +119,7 @@ def refusal_reason(record: TrialRecord) -> str:
 
 
 def left_out_reason(record: TrialRecord, kernel: str) -> str:
-    """Return why a kernel of a set is not used, "" if it may be."""
+    """Return why a kernel of a set is not used; "" if it may be used."""
     if kernel not in record.wrong:
         return ""
     return (

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Which kernel set runs a call, and the call itself."""
+"""Chooses the kernel set that runs a call, and runs the call."""

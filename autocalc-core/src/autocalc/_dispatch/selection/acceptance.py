@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The answer of a kernel set to a call: whether it takes it, how, or why not."""
+"""A kernel set's answer to a call: whether and how it runs it, or why not."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from autocalc._kernels.spec import KernelSpec
 
 
 def serves(kernel_set: KernelSet, device: str) -> bool:
-    """Return whether a set takes operands on a device."""
+    """Return whether a set accepts operands on a device."""
     return kernel_set.device == device or kernel_set.name == "reference"
 
 
 def on_device(
     kernel_set: KernelSet, spec: KernelSpec, impl: KernelImpl, device: str
 ) -> Callable[..., Any]:
-    """Return a kernel as the dispatcher calls it with operands on a device."""
+    """Return a kernel in the form that the dispatcher calls for a device's operands."""
     if kernel_set.name == "reference":
         return reference_on(device, spec)
     return on_raw(impl.function)
 
 
 def too_imprecise(kernel_set: KernelSet) -> str | None:
-    """Return why a set may not run with the precision that is set, or None."""
+    """Return why a set may not run under the current precision; None if it may."""
     if allows(kernel_set.precision):
         return None
     return (
@@ -38,7 +38,7 @@ def too_imprecise(kernel_set: KernelSet) -> str | None:
 
 
 def refusal_of(impl: KernelImpl, key: DispatchKey) -> str | None:
-    """Ask an implementation; one that fails to answer has refused."""
+    """Ask an implementation whether it refuses; an error in its answer is a refusal."""
     if impl.supports is None:
         return None
     try:
@@ -49,7 +49,7 @@ def refusal_of(impl: KernelImpl, key: DispatchKey) -> str | None:
 
 
 def how(spec: KernelSpec, impl: KernelImpl | None, key: DispatchKey) -> str:
-    """Return how a call that was accepted runs, for people to read."""
+    """Return a text about how an accepted call runs."""
     if impl is None:
         return f"decomposed, lead {spec.lead}"
     way = None
@@ -63,11 +63,11 @@ def how(spec: KernelSpec, impl: KernelImpl | None, key: DispatchKey) -> str:
 
 
 def can_decompose(spec: KernelSpec, key: DispatchKey) -> bool:
-    """Return whether the call is one that its spec's decomposition makes simpler.
+    """Return whether a spec's decomposition makes a call simpler.
 
-    A primitive that is its own lead (gemm) only sheds optional parts: operands,
-    accumulation, an activation, and dimensions that are more than native kernels have.
-    Without them there is nothing left to take apart.
+    A primitive that is its own lead (gemm) can only be freed of optional parts:
+    operands, accumulation, an activation, and more dimensions than native kernels
+    support.  Without these, there is nothing to decompose.
     """
     if spec.lead != spec.name:
         return spec.decomposition is not None

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""`arrays`: one function for each kernel, straight on the dispatcher.
+"""`arrays`: one function for each kernel, directly on the dispatcher.
 
-Backward rules and decompositions are written against this namespace (and, to record a
-graph, against its twin over tensors).  A function takes inputs, then attributes, by
-position, and returns one array, or a tuple if the kernel has several outputs.
+Backward rules and decompositions are written for this namespace.  To record a graph,
+they use its twin over tensors.  A function takes inputs and then attributes by
+position. It returns one array, or a tuple if the kernel has several outputs.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ from autocalc._kernels.spec import Array, DType, Shape
 from autocalc._kernels.table import TABLE
 from autocalc.errors import ArgumentError
 
-#: More scalars than this, and the cache starts afresh.
+#: The most scalars in the cache; beyond that, the cache is emptied.
 MAX_CONSTANTS = 1024
 
-#: A copy of so many elements takes less than to find out that it is needed.
+#: Copying this many elements takes less time than finding out whether that is needed.
 SMALL = 1024
 
 _COPY = KERNEL_INDEX["copy"]
@@ -54,7 +54,7 @@ _constants: dict[tuple[Any, DType], Array] = {}
 
 
 def unary(general: KernelCall) -> Callable[..., Array]:
-    """Make the call of an elementwise kernel of one input, same dtype out."""
+    """Make the call of an elementwise kernel with one input and the same dtype."""
     index = general.index
 
     def call(a: Array, into: Array | None = None) -> Array:
@@ -80,7 +80,7 @@ def unary(general: KernelCall) -> Callable[..., Array]:
 
 
 def binary(general: KernelCall) -> Callable[..., Array]:
-    """Make the call of an elementwise kernel of two inputs, same dtype out."""
+    """Make the call of an elementwise kernel with two inputs and one dtype."""
     index = general.index
     name = general.spec.name
 
@@ -107,7 +107,7 @@ def binary(general: KernelCall) -> Callable[..., Array]:
 
 
 def copier(general: KernelCall) -> Callable[..., Array]:
-    """Make the call of `copy`, whose decision asks for nothing but the two dtypes."""
+    """Make the call of `copy`, whose kernel depends only on the two dtypes."""
     index = general.index
 
     def call(a: Array, into: Array | None = None) -> Array:
@@ -130,7 +130,7 @@ def copier(general: KernelCall) -> Callable[..., Array]:
 
 
 def adder(general: KernelCall) -> Callable[[Array, Array], Array]:
-    """Make ``add_into(total, value)``: add to memory that the caller owns."""
+    """Make ``add_into(total, value)``, which adds to memory that the caller owns."""
     index = general.index
 
     def add_into(total: Array, value: Array) -> Array:
@@ -145,7 +145,7 @@ def adder(general: KernelCall) -> Callable[[Array, Array], Array]:
 
 
 def filler(general: KernelCall) -> Callable[..., Array]:
-    """Make ``full(shape, value, dtype)``: a new array filled with the number."""
+    """Make ``full(shape, value, dtype)``, which returns a new array of one number."""
     index = general.index
 
     def full(shape: Shape, value: Any, dtype: DType) -> Array:
@@ -163,7 +163,7 @@ def filler(general: KernelCall) -> Callable[..., Array]:
 
 
 def refiller(general: KernelCall) -> Callable[[Array, Any], None]:
-    """Make ``refill(a, value)``: write a number into a contiguous array."""
+    """Make ``refill(a, value)``, which writes a number into a contiguous array."""
     index = general.index
 
     def refill(a: Array, value: Any) -> None:
@@ -180,9 +180,9 @@ def refiller(general: KernelCall) -> Callable[[Array, Any], None]:
 
 
 class Arrays:
-    """The namespace; a kernel is an attribute by its name."""
+    """The namespace; each kernel is an attribute with the kernel's name."""
 
-    #: Whether what rules compute here is itself recorded.
+    #: Whether the computations of rules in this namespace are themselves recorded.
     records = False
 
     def __init__(self) -> None:
@@ -225,12 +225,12 @@ class Arrays:
 
     @staticmethod
     def empty(shape: Shape, dtype: DType) -> Array:
-        """Return a new array, its values undefined."""
+        """Return a new array with undefined values."""
         return current().selection.empty(shape, dtype)
 
     @staticmethod
     def filled(values: Array, dtype: DType) -> Array:
-        """Return a new array with the values of one of NumPy's."""
+        """Return a new array with the values of a NumPy array."""
         array: Array = current().selection.empty(values.shape, dtype)
         array[...] = values
         recording = recorder()
@@ -249,7 +249,7 @@ class Arrays:
 
     @staticmethod
     def frozen(a: Array) -> Array:
-        """Return `a` marked as read-only, with its owner, so that it can be kept."""
+        """Mark `a` and its owner as read-only, so that `a` can be stored."""
         owner = a
         while isinstance(owner, np.ndarray):
             owner.flags.writeable = False
@@ -258,7 +258,7 @@ class Arrays:
 
     @staticmethod
     def arange(n: int, like: Array) -> Array:
-        """Return the integers 0 to n - 1, on the device of `like`, read-only."""
+        """Return the read-only integers 0 to n - 1, on the device of `like`."""
         return _integers_below(n, dtype_near(like, INT64))
 
     def cast(self, a: Array, dtype: DType) -> Array:
@@ -275,12 +275,12 @@ class Arrays:
 
     @staticmethod
     def near(like: Array, a: Array) -> Array:
-        """Return an array of the CPU on the device of `like`: itself, or a copy."""
+        """Return a CPU array on the device of `like`: the array itself or a copy."""
         there = dtype_near(like, a.dtype)
         return a if there is a.dtype else there.copied(a)
 
     def contiguous(self, a: Array) -> Array:
-        """Return `a` itself where it is C-contiguous, else a copy that is."""
+        """Return `a` itself if it is C-contiguous, otherwise a contiguous copy."""
         return a if a.flags.c_contiguous else self.copy(a)
 
     def add_into_slice(self, total: Array, index: Any, part: Array) -> Array:
@@ -292,10 +292,11 @@ class Arrays:
     def joined(
         self, shape: Shape, parts: Sequence[tuple[Any, Array]]
     ) -> tuple[Array, bool]:
-        """Return the sum of `parts` at their indices; and whether it is new.
+        """Return the sum of `parts` at their indices, and whether it is a new array.
 
-        Parts that fill all of it without a gap are copied, not added to zeros; where
-        they are already in place in one memory, that is the result.
+        Parts that fill the whole array without a gap are copied, not added to zeros.
+        If they are already in place in one piece of memory, the result is a view of
+        that memory.
         """
         values = [value for _, value in parts]
         places = slice_ranges(shape, [index for index, _ in parts])
@@ -314,7 +315,7 @@ class Arrays:
 
     @staticmethod
     def empty_like(a: Array, shape: Shape, dtype: DType | None = None) -> Array:
-        """Return a new array whose dimensions have the order in memory of `a`'s."""
+        """Return a new array whose dimensions are in the memory order of `a`."""
         dtype = a.dtype if dtype is None else dtype
         if a.flags.c_contiguous or a.ndim != len(shape):
             return current().selection.empty(shape, dtype)
@@ -326,7 +327,7 @@ class Arrays:
     # ---- views -------------------------------------------------------------------
 
     def reshape(self, a: Array, shape: Shape) -> Array:
-        """Return a view of `a` with another shape, or a copy where none exists."""
+        """Return a view of `a` with another shape, or a copy if no view exists."""
         if a.flags.c_contiguous:
             try:
                 return a.reshape(shape)
@@ -343,9 +344,9 @@ class Arrays:
 
     @staticmethod
     def expand(a: Array, shape: Shape) -> Array:
-        """Return a view of `a` repeated to `shape` with strides 0.
+        """Return a view of `a` repeated to `shape` with strides of 0.
 
-        It can be written where nothing repeats: only sizes of 1 were added.
+        The view is writable if nothing repeats, that is, if only sizes of 1 were added.
         """
         strides = None
         if a.__class__ is DeviceArray:
@@ -378,16 +379,16 @@ class Arrays:
 
     @staticmethod
     def reinterpret(a: Array, dtype: DType) -> Array:
-        """Return a view that takes the same bytes for elements of `dtype`."""
-        return a.view(dtype)  # of a device's array on the same device
+        """Return a view that interprets the same bytes as elements of `dtype`."""
+        return a.view(dtype)  # the view of a device's array is on the same device
 
     @staticmethod
     def strided(
         a: Array, shape: Shape, strides: Sequence[int], offset: int = 0
     ) -> Array:
-        """Return a view `offset` elements after the first of `a`, strides in bytes.
+        """Return a view `offset` elements after the first of `a`; strides are bytes.
 
-        It must stay within the memory of `a`.
+        The view must stay within the memory of `a`.
         """
         check_ndim(len(shape))
         if a.__class__ is DeviceArray:
@@ -399,12 +400,12 @@ class Arrays:
             line = np.lib.stride_tricks.as_strided(a, (offset + 1,), (a.itemsize,))
             a = line[offset:]
         strided = np.lib.stride_tricks.as_strided(a, shape, strides)
-        return strided.view()  # whose base is an array, as `is_view` asks
+        return strided.view()  # its base is an array, which `is_view` needs
 
     # ---- composed -------------------------------------------------------------------
 
     def _sum_to(self, a: Array, shape: Shape) -> Array:
-        """Sum `a` over the dimensions in which `shape` was broadcast to it."""
+        """Sum `a` over the dimensions along which `shape` was broadcast to it."""
         given = a.shape
         if given == shape:
             return a
@@ -418,7 +419,7 @@ class Arrays:
         return kept.reshape(shape) if lead else kept
 
     def cat(self, parts: Sequence[Array], axis: int) -> Array:
-        """Join `parts` of one dtype along `axis`: one result, one copy for each."""
+        """Join `parts` of one dtype along `axis`, with one copy for each part."""
         first = parts[0]
         shape, dtype = first.shape, first.dtype
         size = 0
@@ -451,7 +452,7 @@ class Arrays:
 
 
 def _as_kernel(copy: Callable[..., Array]) -> Callable[..., Any]:
-    """Return `copy` with its operands in the order of kernels: the result first."""
+    """Return `copy` with its operands in a kernel's order: the result comes first."""
     return lambda out, a: copy(a, out)
 
 
@@ -476,7 +477,7 @@ def _integers_below(n: int, dtype: Any) -> Array:
     return numbers
 
 
-#: Python's numbers.
+#: The classes of Python's numbers.
 _CLASSES = frozenset({int, float, bool})
 
 
@@ -484,12 +485,12 @@ def constant(value: Any, dtype: Any) -> Array:
     """Return the number `value` as a cached, read-only 0-d array."""
     if type(value) not in _CLASSES:
         cell = getattr(value, "cell", None)
-        if cell is not None:  # a number that varies, while `compile` records
+        if cell is not None:  # the number varies while `compile` records
             made: Array = cell(dtype, _number)
             return made
-        value = _exact(value)  # it becomes a key
+        value = _exact(value)  # because it is used as a key
     if value == 0 and isinstance(value, float) and copysign(1.0, value) < 0:
-        return _number(value, dtype)  # -0.0 and 0 are one key of a dict
+        return _number(value, dtype)  # -0.0 and 0 would be the same key in a dict
     key = (value, dtype)
     array = _constants.get(key)
     if array is None:
@@ -498,13 +499,13 @@ def constant(value: Any, dtype: Any) -> Array:
         array = _number(value, dtype)
         if dtype.__class__ is not DeviceDType:
             array.flags.writeable = False
-        if not 2**63 <= abs(value) < inf:  # 2.0**70 is kept for no integer 2**70
+        if not 2**63 <= abs(value) < inf:  # 2.0**70 must not stand for 2**70
             _constants[key] = array
     return array
 
 
 def _exact(value: Any) -> Any:
-    """Return a number of a subclass, or a truth value of NumPy's, as Python's."""
+    """Convert a number of a subclass, or NumPy's truth value, to one of Python's."""
     if isinstance(value, int):
         return index(value)
     if isinstance(value, float):
@@ -542,10 +543,10 @@ def _number(value: Any, dtype: Any) -> Array:
 
 
 def reshaped_view(a: Array, shape: Shape) -> Array | None:
-    """Return a view of `a` with another shape, or None where strides forbid it.
+    """Return a view of `a` with another shape; None if its strides do not allow one.
 
-    Of a large array NumPy is asked only where it will find one: to say no, it makes
-    the copy first, which took 0.4 ms for the queries, keys and values of 1,024 tokens.
+    To find that there is no view of a large array, NumPy would first make a copy.  This
+    took 0.4 ms for the queries, keys and values of 1,024 tokens.
     """
     try:
         if a.flags.c_contiguous or not a.size:
@@ -579,7 +580,7 @@ def _runs_fit(a: Array, shape: Shape) -> bool:
 
 
 def _call(general: KernelCall) -> Callable[..., Any]:
-    """Choose the quickest form of call that a spec allows."""
+    """Choose the fastest form of call that a spec allows."""
     spec = general.spec
     if spec.name == "copy":
         return copier(general)

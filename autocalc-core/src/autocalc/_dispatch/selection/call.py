@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One kernel's call, whatever its operands: rule, decision, allocation, run."""
+"""The call of one kernel with any operands: rule, decision, allocation, run."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ from autocalc.errors import ArgumentError
 
 Metas = tuple[Any, ...]
 
-#: Kernel, metas of the wanted outputs, attributes that the caller left out, and how
-#: operands are laid out where results should not be in row-major order.
+#: The kernel, the metas of the wanted outputs, the attributes that the caller left out,
+#: and the layout of operands if the results should not be row-major.
 Plan = tuple[Entry, Metas, tuple[Any, ...], LayoutPlan | None]
 
 
-#: Kernels whose results rules need as float32 has them.  The native engine, which looks
-#: under the dtype alone, finds no decision for halves, and leaves them to Python.
+#: Kernels whose results backward rules need in float32. The native engine looks up
+#: decisions by dtype alone. It finds none for halves, and leaves these calls to Python.
 KEPT_WIDE: set[int] = set()
 
 
 class KernelCall:
     """Calls a kernel with ``inputs..., attributes...`` by position.
 
-    In-out operands (`spec.writes`) come before the inputs and are what is returned.
+    In-out operands (`spec.writes`) come before the inputs, and the call returns them.
     The keyword `want` is the mask of optional outputs to compute (bit i is output i),
-    `accumulate` the mask of outputs to add into.  `into` is the array to write, or for
-    several outputs a tuple with None for each new array.  `shape` and `dtype` describe
-    the result of a `free` spec.
+    and `accumulate` is the mask of outputs to add into.  `into` is the array to write.
+    For several outputs it is a tuple, with None for each new array.  `shape` and
+    `dtype` describe the result of a `free` spec.
     """
 
     __slots__ = ("_inner", "_keeps_layout", "_mandatory", "_n_attributes",
@@ -69,7 +69,7 @@ class KernelCall:
         self._mandatory = sum(
             1 << i for i, output in enumerate(spec.outputs) if not output.optional
         )
-        #: Outputs that rules alone read, and no gradients, which may be added into; of
+        #: Outputs that only rules read, except gradients, which may be added into. In
         #: half precision they stay float32.
         optional = {
             i
@@ -102,7 +102,8 @@ class KernelCall:
     ) -> Any:
         """Run a call under its key.
 
-        The key is `want`, the attributes, and the selection's `key_of` the operands.
+        The key contains `want`, the attributes, and the selection's `key_of` for the
+        operands.
         """
         plan = selection.tables[self.index].get(key)
         if plan is None:
@@ -128,12 +129,12 @@ class KernelCall:
         return outs
 
     def _laid(self, found: Any, plan: LayoutPlan) -> Any:
-        """Lay what a decomposition returned as planned."""
+        """Bring the results of a decomposition into the planned layout."""
         outs = plan.laid(provided.arrays, (found,) if self._single else found)
         return outs[0] if self._single else outs
 
     def planned(self, selection: Selection, key: Any, args: tuple[Any, ...]) -> Plan:
-        """Return what `run` looks up, for wrappers that do the rest themselves."""
+        """Return the plan that `run` looks up, for wrappers that do the rest."""
         plan = selection.tables[self.index].get(key)
         return self._plan(selection, key, args, 0) if plan is None else plan
 
@@ -142,7 +143,7 @@ class KernelCall:
     ) -> Plan:
         """Decide a plain call.
 
-        The rule runs once for each combination of shapes, dtypes and attributes.
+        The spec's rule runs once for each combination of shapes, dtypes and attributes.
         """
         operands, given = args[: self._n_operands], args[self._n_operands :]
         attributes = self._attributes(given)
@@ -163,7 +164,7 @@ class KernelCall:
     def _layout_plan(
         self, selection: Selection, operands: Any, metas: Metas, key: DispatchKey
     ) -> LayoutPlan | None:
-        """Return the layout of operands and results, if it is not row-major."""
+        """Return the layout of operands and results; None if it is row-major."""
         if not self._keeps_layout:
             return None
         preferred = selection.prefers_channels_last(self.spec, key)
@@ -178,7 +179,7 @@ class KernelCall:
         shape: Shape | None,
         dtype: DType | None,
     ) -> Any:
-        """Run a call with given outputs, or with such that need a dtype or a shape."""
+        """Run a call with given outputs, or whose outputs need a dtype or a shape."""
         operands = args[: self._n_operands]
         attributes = self._attributes(args[self._n_operands :])
         if self.spec.writes:
@@ -207,7 +208,7 @@ class KernelCall:
         operands: tuple[Any, ...],
         attributes: tuple[Any, ...] = (),
     ) -> Entry:
-        """Decide for a wrapper which keeps decisions under keys of its own."""
+        """Decide for a wrapper that stores decisions under its own keys."""
         halves = half_of(*operands) is not None
         if halves and self.index in KEPT_WIDE:
             cache_key = "halves", cache_key
@@ -223,23 +224,24 @@ class KernelCall:
     def _decide(
         self, selection: Selection, key: DispatchKey, given: tuple[Any, ...]
     ) -> Entry:
-        """Return the kernel for a call of `given` arrays; one for halves, if any is."""
+        """Return the kernel for a call of `given` arrays, widened if one is a half."""
         if half_of(*given) is None:
             return selection.decide(self.spec, key)
-        # A key counts a list by its first array.
+        # A key describes a list by its first array only.
         told = wide_key(key) is not None
         kernel = selection.decide(self.spec, key) if told else WIDE
         return self._widened(selection) if kernel is WIDE else kernel
 
     def _widened(self, selection: Selection) -> Any:
-        """Return the kernel that computes on float16 and bfloat16 in float32."""
+        """Return a kernel that computes on float16 and bfloat16 in float32."""
         copies = self.spec.name == "copy"
         kernel: Entry = convert
         if not copies:
             kernel = Widened(self.spec, self, converter(selection), selection.empty)
         if selection.recorder is not None:
             return selection.recorder.wrap(self.spec, "widened", kernel)
-        # Wrappers that look at results see it whole; those that count count its calls.
+        # Wrappers that look at results see the whole call; those that count see its
+        # parts.
         wrap = getattr(selection.wrap, "wrap_widened", None)
         return kernel if wrap is None else wrap(self.spec, kernel)
 
@@ -248,8 +250,9 @@ class KernelCall:
     ) -> tuple[Entry, tuple[Any, ...]]:
         """Return the kernel that runs a call into `into`, and all its attributes.
 
-        Used to run one call many times: ``kernel(*outputs, *inputs, *attributes)``, as
-        long as the selection and its `tables` are the same, and what its key names.
+        This serves to run one call many times as ``kernel(*outputs, *inputs,
+        *attributes)``. It is valid as long as the selection, its `tables` and the
+        contents of the call's key are the same.
         """
         operands = args[: self._n_operands]
         attributes = self._attributes(args[self._n_operands :])
@@ -272,7 +275,7 @@ class KernelCall:
         free = self._free(None, shape, dtype)
         metas = self._metas(operands, attributes, free)
         wanted = want | self._mandatory
-        # What is written in place is among the outputs already.
+        # Operands that are written in place are already among the outputs.
         inputs = operands[len(self.spec.writes) :]
         return self._dispatch_key(inputs, attributes, metas, wanted, accumulate)
 
@@ -283,7 +286,7 @@ class KernelCall:
         return self._layout_plan(current().selection, operands, metas, self.key(*args))
 
     def _free(self, into: Any, shape: Any, dtype: Any) -> Meta | None:
-        """Return the result's meta by the caller, if inputs leave it open."""
+        """Return the result's meta from the caller, if the spec leaves it open."""
         if not self.spec.free:
             return None
         return Meta(shape, dtype) if into is None else Meta(into.shape, into.dtype)
@@ -310,7 +313,7 @@ class KernelCall:
         into: Any,
         free: Meta | None,
     ) -> tuple[Entry, Metas]:
-        """Return the kernel and the outputs' metas, from the table if known."""
+        """Return the kernel and the metas of the outputs, from the table if known."""
         selection = current().selection
         described = selection.key_of(into, *operands)
         cache_key = "into", wanted, accumulate, attributes, free, described
@@ -347,7 +350,7 @@ class KernelCall:
         return metas
 
     def _half_of(self, output: int, given: Sequence[Any], half: DType) -> DType:
-        """Return the dtype of an output of half precision: `KernelSpec.halves`."""
+        """Return the dtype of an output in half precision; see `KernelSpec.halves`."""
         spec = self.spec
         like = spec.halves.get(spec.outputs[output].name)
         if output in self._inner or like == "float32":
@@ -358,7 +361,7 @@ class KernelCall:
         return dtype
 
     def _outputs(self, metas: Metas, wanted: int, into: Any) -> tuple[Any, ...]:
-        """Return the arrays to write: those given, new ones for what is wanted."""
+        """Return the arrays to write: given ones, and new ones for wanted outputs."""
         empty = current().selection.empty
         given = into or (None,) * len(metas)
         return tuple(
@@ -373,7 +376,7 @@ class KernelCall:
         cache_key = attributes, selection.key_of(*operands)
         kernel = selection.tables[self.index].get(cache_key)
         if kernel is None:
-            self._metas(operands, attributes, None)  # for its checks
+            self._metas(operands, attributes, None)  # for the checks of the rule
             metas = tuple(map(meta_of, outs))
             inputs = operands[len(outs) :]
             key = self._dispatch_key(inputs, attributes, metas, -1, 0)
@@ -399,7 +402,7 @@ class KernelCall:
 
 
 def converter(selection: Selection) -> Callable[[Array, Array], None]:
-    """Return what copies an array to another of another dtype, uncounted."""
+    """Return a function that copies an array to another dtype without being counted."""
     spec = TABLE["copy"]
     kernels: dict[tuple[DType, DType], Entry] = {}
 
@@ -417,7 +420,7 @@ def converter(selection: Selection) -> Callable[[Array, Array], None]:
 
 
 def _notes_looks(x: Any) -> bool:
-    """Return whether this is a trace's array: no kernel takes it, NumPy looks at it."""
+    """Return whether this is a trace's array, which NumPy copies instead of kernels."""
     return x.__class__ is not ndarray and isinstance(x, ndarray)
 
 
@@ -430,7 +433,7 @@ def dispatch_key(
 ) -> DispatchKey:
     """Return the key of a call whose outputs and inputs have these metas.
 
-    `operands` are the inputs, of which strides are asked where the key has shapes.
+    `operands` are the inputs; their strides are used if the key has shapes.
     """
     place = place_of(spec.name, *metas)
     device = "cpu" if place is None else place.place
@@ -446,7 +449,7 @@ def dispatch_key(
 
 
 def _one_meta(meta: Any) -> Meta | None:
-    """Return the meta that stands for an operand: a list counts by its first."""
+    """Return the meta that represents an operand: for a list, its first meta."""
     if meta is None or isinstance(meta, Meta):
         return meta
     return meta[0] if meta else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Arrays in place of a kernel's outputs that detect a write outside of them."""
+"""Arrays that replace a kernel's outputs and detect writes outside of them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 
 from autocalc._kernels.spec import Array
 
-#: Bytes on either side, two of the widest vectors, and what they hold.
+#: The bytes on either side (two of the widest vectors), and their value.
 FENCE, FILLING = 128, 0xA5
 _ALIGNMENT = 64
 
 
 class Fenced:
-    """A twin of an array: the same elements and strides, in memory of its own."""
+    """A twin of an array: the same elements and strides in separate memory."""
 
     def __init__(self, a: Array) -> None:
         steps = zip(a.shape, a.strides, strict=True)
@@ -38,5 +38,5 @@ class Fenced:
 
 
 def place_of(a: Array) -> tuple[Any, ...]:
-    """Return a key that two arrays over the same elements have in common."""
+    """Return a key that is equal for two arrays over the same elements."""
     return a.__array_interface__["data"][0], a.shape, a.strides, a.dtype

@@ -25,14 +25,15 @@ if TYPE_CHECKING:
 
 
 class Ordered:
-    """An order of kernel sets: for the process, or for a block where it is entered."""
+    """An order of kernel sets, for the process or for the ``with`` block it begins."""
 
     def __init__(
         self, choices: tuple[str, ...] | None, only: bool, locked: Locked | None = None
     ) -> None:
         selection = current().selection
         self._mine = selection.derive(choices=choices, only=only, locked=locked)
-        # From here on, until `__enter__` says that only a block is meant.
+        # The order applies to the process, until `__enter__` shows that only a block is
+        # meant.
         self._before = PROCESS.order_of(choices, only, locked)
         self._token: Any = None
 
@@ -134,7 +135,7 @@ def count() -> Iterator[Counter[tuple[str, str]]]:
         leave(token)
 
 
-#: Whether a program has asked for a warning only; kernels are refused all the same.
+#: Whether a program asked only for warnings; kernels are refused nevertheless.
 _warn_only = [False]
 
 
@@ -186,7 +187,7 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
     return _warn_only[0]
 
 
-#: What PyTorch calls the three modes.
+#: PyTorch's names for the three modes.
 _MODES = {"default": 0, "warn": 1, "error": 2}
 
 

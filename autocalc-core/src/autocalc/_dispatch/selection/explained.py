@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Kernels whose reference raises the better error for invalid values."""
+"""Kernels whose reference raises a better error for invalid values."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from autocalc.errors import KernelDataError
 
 
 def explained(spec: KernelSpec, function: Function) -> Function:
-    """Return a set's kernel as it is called: what it refuses goes to the reference.
+    """Wrap a set's kernel so that the reference explains what the kernel refuses.
 
-    The C form alone (`KernelImpl.native`) could only tell an operand and an element.
+    The C form (`KernelImpl.native`) alone could only report an operand and an element.
     """
     if not spec.says_why:
         return function
@@ -27,7 +27,7 @@ def explained(spec: KernelSpec, function: Function) -> Function:
             refused = True
         else:
             refused = False
-        if refused:  # outside of the handler: its error is no part of this one
+        if refused:  # outside of the handler, so that the errors are not chained
             reference(*operands)
 
     return run

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Channels-last: the layout of results of four dimensions in memory.
+"""Channels-last: the memory layout of results with four dimensions.
 
-An array of shape [N, C, H, W] is channels-last where its memory is that of a contiguous
-[N, H, W, C]: a pixel's channels are neighbours.  Shapes and indices never show it.  A
-kernel whose spec allows it gives results in the layout of its operands.  They are
-channels-last if one of its activations is; the other activations are then copied into
-that layout here, before the call.
+An array of shape [N, C, H, W] is channels-last if its memory is that of a contiguous
+[N, H, W, C]: the channels of a pixel are neighbours.  Shapes and indices do not show
+the layout.  If its spec allows it, a kernel's results have the layout of its operands.
+They are channels-last if one of the activations is.  The other activations are then
+copied into that layout here, before the call.
 """
 
 from __future__ import annotations
@@ -16,36 +16,36 @@ from typing import Any, NamedTuple
 from autocalc._kernels.kernel_set import DispatchKey
 from autocalc._kernels.spec import Array, DType, KernelSpec, Meta, Shape
 
-#: [N, C, H, W] seen as [N, H, W, C], and back.
+#: The permutation from [N, C, H, W] to [N, H, W, C], and back.
 PIXELS = (0, 2, 3, 1)
 PLANES = (0, 3, 1, 2)
 
-#: Operands that have four dimensions and no pixels.
+#: Operands that have four dimensions but no pixels.
 _WEIGHTS = frozenset({"weight", "dweight"})
 
 Empty = Callable[[Shape, DType], Array]
 
 
 def fits_order(a: Array, order: tuple[int, ...]) -> bool:
-    """Return whether the dimensions of `a` follow each other so in memory."""
+    """Return whether the dimensions of `a` have this order in memory, without gaps."""
     return a.ndim == len(order) and bool(a.transpose(order).flags.c_contiguous)
 
 
 def fits_channels_last(a: Array) -> bool:
-    """Return whether `a` is channels-last, whether in row-major order as well."""
+    """Return whether `a` is channels-last, even if it is also row-major."""
     return fits_order(a, PIXELS)
 
 
 def is_channels_last(a: Array) -> bool:
-    """Return whether `a` is channels-last, and not in row-major order as well."""
+    """Return whether `a` is channels-last and not also row-major."""
     return not a.flags.c_contiguous and fits_channels_last(a)
 
 
 def follows_pixels(a: Array) -> bool:
-    """Return whether the strides of `a` are those of channels-last, gaps allowed.
+    """Return whether the strides of `a` are those of channels-last; gaps are allowed.
 
-    So they are of a part of channels-last images.  Where sizes of 1 leave it open, rows
-    of channels are the answer.
+    This is the case for a part of channels-last images.  If sizes of 1 make the layout
+    ambiguous, the array counts as rows of channels.
     """
     if a.ndim != 4 or a.flags.c_contiguous or a.strides[1] == 0 or not a.size:
         return False
@@ -58,9 +58,9 @@ def follows_pixels(a: Array) -> bool:
 
 
 def memory_order(a: Array) -> tuple[int, ...] | None:
-    """Return the dimensions of `a` as they follow each other in memory.
+    """Return the dimensions of `a` in the order in which they follow in memory.
 
-    None where that is their own order, or where elements are repeated.
+    None if that is their own order, or if elements are repeated.
     """
     if a.flags.c_contiguous or 0 in a.strides:
         return None
@@ -74,7 +74,7 @@ def memory_order(a: Array) -> tuple[int, ...] | None:
 def empty_in_order(
     empty: Empty, shape: Shape, dtype: DType, order: tuple[int, ...]
 ) -> Array:
-    """Return a new array whose dimensions follow each other so in memory."""
+    """Return a new array whose dimensions have this order in memory."""
     back = sorted(range(len(order)), key=order.__getitem__)
     made: Array = empty(tuple([shape[d] for d in order]), dtype).transpose(back)
     return made
@@ -87,7 +87,7 @@ def empty_channels_last(empty: Empty, shape: Shape, dtype: DType) -> Array:
 
 
 def empty_stack(empty: Empty, images: Sequence[Array], axis: int) -> Array:
-    """Return memory for channels-last images, the new axis before its neighbour."""
+    """Return memory for stacked channels-last images; the new axis is before `axis`."""
     first = images[0]
     shape = (*first.shape[:axis], len(images), *first.shape[axis:])
     order = [d + (d >= axis) for d in PIXELS]
@@ -104,7 +104,7 @@ def copied_channels_last(k: Any, a: Array) -> Array:
 
 
 def empty_as(empty: Empty, shape: Shape, dtype: DType, *operands: Array) -> Array:
-    """Return memory for an elementwise result of four dimensions."""
+    """Return memory for an elementwise result with four dimensions."""
     for a in operands:
         if a.shape == shape and is_channels_last(a):
             return empty_channels_last(empty, shape, dtype)
@@ -117,7 +117,7 @@ class LayoutPlan(NamedTuple):
     Attributes
     ----------
     copied
-        Places of the operands that are copied into the layout first.
+        The places of the operands that are first copied into the layout.
     outputs
         For each output, whether it is channels-last.
     """
@@ -126,14 +126,14 @@ class LayoutPlan(NamedTuple):
     outputs: tuple[bool, ...]
 
     def operands(self, k: Any, args: Sequence[Any]) -> tuple[Any, ...]:
-        """Return `args` with those copied that have another layout."""
+        """Return `args`, where operands with another layout are copied."""
         moved = list(args)
         for i in self.copied:
             moved[i] = copied_channels_last(k, args[i])
         return tuple(moved)
 
     def laid(self, k: Any, results: Sequence[Any]) -> tuple[Any, ...]:
-        """Return `results` with those copied that are not as planned."""
+        """Return `results`, where those without the planned layout are copied."""
         return tuple(
             copied_channels_last(k, a)
             if last and a is not None and not fits_channels_last(a)
@@ -149,7 +149,7 @@ class LayoutPlan(NamedTuple):
         )
 
     def described(self, key: DispatchKey) -> DispatchKey:
-        """Return the key of the call with its operands copied and its results so."""
+        """Return the call's key after operands are copied and results laid out."""
         if key.shapes is None or key.strides is None:
             return key
         strides = list(key.strides)
@@ -161,7 +161,7 @@ class LayoutPlan(NamedTuple):
         ]
         for place in places:
             shape, dtype = key.shapes[place], key.dtypes[place]
-            assert shape is not None  # it has been copied, or is wanted
+            assert shape is not None  # the operand was copied, or the result is wanted
             assert dtype is not None
             _, c, h, w = shape
             strides[place] = tuple(
@@ -173,7 +173,7 @@ class LayoutPlan(NamedTuple):
 def keeps_layout(spec: KernelSpec) -> bool:
     """Return whether results of this kernel follow the layout of its operands."""
     if spec.writes or spec.free:
-        return False  # the caller brings the results, or says all of them
+        return False  # the caller gives the results, or describes them fully
     if spec.elementwise:
         return spec.layout == "any"
     return spec.layout in {"like", "prefers channels-last"}
@@ -184,7 +184,8 @@ def plan_layout(
 ) -> LayoutPlan | None:
     """Return the layout of a call's operands and results; None for row-major results.
 
-    `preferred`: the kernel is faster channels-last, whatever it is given.
+    `preferred` means that the kernel is faster in channels-last layout for any
+    operands.
     """
     images = _images(spec, operands, metas)
     if not (preferred or any(is_channels_last(operands[i]) for i in images)):
@@ -202,7 +203,7 @@ def plan_layout(
 def _images(
     spec: KernelSpec, operands: Sequence[Any], metas: Sequence[Any]
 ) -> list[int]:
-    """Return the places of the inputs that are [N, C, H, W], and not broadcast."""
+    """Return the places of the inputs that are [N, C, H, W] and not broadcast."""
     return [
         i
         for i, (operand, a) in enumerate(zip(spec.inputs, operands, strict=True))

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What modules above the selection of kernels provide to it.
+"""Objects that modules above the selection of kernels provide to it.
 
-A decomposition calls kernels by the namespace `arrays`, whose calls ask the selection.
-A small one runs as a short program, which is made of tensors.  Imports of these would
-point upward, so each module provides its part when it is imported::
+A decomposition calls kernels through the namespace `arrays`, whose calls use the
+selection.  A small decomposition runs as a short program, which is made from tensors.
+Imports of these modules would point upward.  Each module therefore provides its part
+when it is imported::
 
     provide(arrays=arrays)
 """
@@ -20,15 +21,15 @@ Compute = Callable[[Sequence[Any], tuple[Any, ...], int], Any]
 
 
 class Provided:
-    """The parts that are provided.
+    """The objects that were provided.
 
     Attributes
     ----------
     arrays
         The namespace of kernel calls.
     short_program
-        Returns what runs a kernel's decomposition as a short program; None where
-        nothing does.
+        Returns a function that runs a kernel's decomposition as a short program, or
+        None.
     """
 
     __slots__ = ("arrays", "short_program")
@@ -42,6 +43,6 @@ provided = Provided()
 
 
 def provide(**parts: Any) -> None:
-    """Provide parts by their names."""
+    """Provide objects by their names."""
     for name, part in parts.items():
         setattr(provided, name, part)

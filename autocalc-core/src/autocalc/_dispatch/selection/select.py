@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Which implementation runs a call, and why.
+"""Chooses the implementation that runs a call, and explains the choice.
 
-A `Selection` is an order of kernel sets with the decisions made under it.  A decision
-is taken once for a key and kept, so that the hot path is one dict lookup.
+A `Selection` is an order of kernel sets, with the decisions made under it.  A decision
+is made once for a key and then stored, so the hot path is one dict lookup.
 """
 
 from __future__ import annotations
@@ -45,28 +45,28 @@ from autocalc.errors import CompileError, ConfigError, KernelError
 if TYPE_CHECKING:
     from autocalc._kernels.spec import Array, DType, Shape
 
-#: A kernel's place in a selection's list of tables.
+#: The index of a kernel in a selection's list of tables.
 KERNEL_INDEX = {name: index for index, name in enumerate(TABLE)}
 
-#: A table of decisions is emptied when it outgrows this: shapes that never repeat
-#: must not fill the memory.
+#: The largest size of a table of decisions; beyond that it is emptied. Shapes that
+#: never repeat must not fill the memory.
 MAX_DECISIONS = 4096
 
-#: What a selection remembers to have decided, for `lock`: the latest of these.
+#: The number of latest decisions that a selection remembers for `lock`.
 MAX_DECIDED = 16384
 
 Entry = Callable[..., Any]
 
 
-#: Composites of more elements run in full: there Python costs little, and to
-#: record takes the memory of three results.
+#: Composites with more elements run in full. There Python costs little, and a recording
+#: would take the memory of three results.
 _MOST_REMEMBERED = 1 << 16
 
 
 class Decomposed:
-    """A composite run as its decomposition, for a set that has its lead kernel.
+    """A composite that runs as its decomposition, for a set that has its lead kernel.
 
-    Small ones run as short programs, where the native engine runs.
+    With the native engine, small ones run as short programs.
     """
 
     __slots__ = ("_remembered", "spec")
@@ -90,7 +90,7 @@ class Decomposed:
         return decomposed(self.spec, operands, attributes, wanted, free)
 
     def __call__(self, *args: Any) -> None:
-        """Run as a kernel does: outputs first, results copied into them."""
+        """Run like a kernel: outputs come first, and results are copied into them."""
         arrays = provided.arrays
         outs, rest = args[: len(self.spec.outputs)], args[len(self.spec.outputs) :]
         results = call_of(self.spec)(arrays, self.spec.decomposition, outs, rest)
@@ -108,7 +108,7 @@ def decomposed(
 ) -> Any:
     """Run a composite's decomposition; return its outputs."""
     decomposition = spec.decomposition
-    assert decomposition is not None  # `_offer` looked
+    assert decomposition is not None  # `_offer` has checked it
     keywords: dict[str, Any] = {} if free is None else free._asdict()
     if any(output.optional for output in spec.outputs):
         keywords["want"] = wanted
@@ -134,14 +134,14 @@ class Candidate(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """The choice for a call, and the answers of sets before it."""
+    """The choice for a call, and the refusals of sets that were asked before."""
 
     name: str
     entry: Entry
     refusals: list[str]
 
 
-#: The set that a lock names for a call; None where it does not know the call.
+#: Returns the set that a lock names for a call; None if the lock has no such call.
 Locked = Callable[[DispatchKey], "str | None"]
 
 
@@ -160,7 +160,7 @@ class Order(NamedTuple):
 
 
 class PrecisionDecision(NamedTuple):
-    """The decisions of a selection under a precision of products that is not set."""
+    """The decisions of a selection under a precision that is currently not set."""
 
     tables: list[dict[Any, Any]]
     remembered: dict[bytes, Any] | None
@@ -172,31 +172,32 @@ class Selection:
     Parameters
     ----------
     choices
-        Names of sets or families, best first; None takes ``AUTOCALC_KERNELS``.
+        Names of sets or families, best first; None uses ``AUTOCALC_KERNELS``.
     only
-        Leave just the choices and the reference.
+        Whether to allow only the choices and the reference.
     locked
-        Names the set for calls that a lock knows, before every other rule.
+        Returns the set for calls that a lock contains; it has priority over all other
+        rules.
     wrap
-        ``wrap(spec, set name, function)`` goes around each chosen function: counting,
-        recording and shadowing are made of this.
+        ``wrap(spec, set name, function)`` wraps each chosen function.  Counting,
+        recording and shadowing use it.
     """
 
     __slots__ = ("__weakref__", "_choices", "_decided", "_elsewhere", "deterministic",
                  "empty", "key_of", "locked", "only", "recorder", "remembered",
                  "tables", "wrap")  # fmt: skip
 
-    #: By `KERNEL_INDEX`: decisions by keys.
+    #: The decisions by key, for each kernel by `KERNEL_INDEX`.
     tables: list[dict[Any, Any]]
     empty: Callable[[Shape, DType], Array]
     key_of: KeyOf
-    #: Calls of several kernels, see `_ops/_operator/traced.py`; None where `wrap` must
-    #: see what makes them.
+    #: Calls of several kernels (see `_ops/_operator/traced.py`); None if `wrap` must
+    #: see how they are made.
     remembered: dict[bytes, Any] | None
-    #: By precision: the set that was chosen for each call, in the order of the
-    #: decisions.  Selections that only wrap calls share it.
+    #: For each precision: the set that was chosen for each call, in the order of the
+    #: decisions. Selections that only wrap calls share it.
     _decided: dict[Precision, dict[DispatchKey, str]]
-    #: What was decided under other precisions than the present one.
+    #: The decisions under precisions other than the current one.
     _elsewhere: dict[Precision, PrecisionDecision]
 
     def __init__(
@@ -218,14 +219,14 @@ class Selection:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The user's order, best first."""
+        """The user's order of kernel sets, best first."""
         return settings().kernels if self._choices is None else self._choices
 
     def derive(self, **changes: Any) -> Selection:
-        """Return a selection that differs in what is named.
+        """Return a selection with some changes.
 
-        Other choices are free of a lock; where calls are only wrapped, what is decided
-        counts as decided here.
+        If the choices change, the lock no longer applies.  If calls are only wrapped,
+        decisions of the new selection count as decisions of this one.
         """
         same: dict[str, Any] = {
             "choices": self._choices,
@@ -252,7 +253,7 @@ class Selection:
     def order_of(
         self, choices: tuple[str, ...] | None, only: bool, locked: Locked | None = None
     ) -> Order:
-        """Change the order for all users; return what `restore` needs."""
+        """Change the order for all users; return the state that `restore` needs."""
         made = self.tables, self.empty, self.remembered
         now = deciding_precision(), self._elsewhere
         before = Order(
@@ -263,7 +264,7 @@ class Selection:
         return before
 
     def restore(self, before: Order) -> None:
-        """Go back to an order and the decisions made under it."""
+        """Restore an order and the decisions made under it."""
         self._choices, self.only = before.choices, before.only
         self.locked, self._decided = before.locked, before.decided
         self.tables, self.remembered = before.tables, before.remembered
@@ -282,10 +283,10 @@ class Selection:
         return PrecisionDecision([{} for _ in TABLE], {} if self.wrap is None else None)
 
     def follow(self, before: Precision, now: Precision) -> None:
-        """Go on with what was decided under the precision `now`; keep the rest.
+        """Switch to the decisions under the precision `now`, and store the others.
 
-        Programs of `ac.compile` hold for the tables under which they were recorded, so
-        that there are programs for each precision.
+        Programs of `ac.compile` are valid for the tables under which they were
+        recorded.  There are therefore separate programs for each precision.
         """
         if before != now:
             self._elsewhere[before] = PrecisionDecision(self.tables, self.remembered)
@@ -295,11 +296,11 @@ class Selection:
     # ---- the order -------------------------------------------------------------
 
     def order(self, key: DispatchKey | None = None) -> list[tuple[KernelSet, str]]:
-        """Return the usable sets, best first, each with where its place came from.
+        """Return the usable sets, best first, each with the reason for its place.
 
-        First come the user's choices, then the sets that `autocalc tune` measured for a
-        similar call, by their times, then all others by rank. Sets of another device
-        than the call's need a choice of the user.
+        First come the user's choices.  Then come the sets that `autocalc tune` measured
+        for a similar call, by their times, and then all others by rank.  Sets of a
+        device other than the call's are used only if the user chose them.
         """
         found = registry()
         ranked = sorted(found.sets.values(), key=lambda s: (-s.rank, s.name))
@@ -322,7 +323,7 @@ class Selection:
 
     @staticmethod
     def _measured(key: DispatchKey, but: set[str]) -> list[tuple[KernelSet, str]]:
-        """Return the sets that were timed with a call like this, the fastest first."""
+        """Return the sets that were measured for a similar call, the fastest first."""
         timed = tuning.nearest(key)
         if timed is None:
             return []
@@ -336,7 +337,7 @@ class Selection:
         ]
 
     def _first_empty(self, shape: Shape, dtype: DType) -> Array:
-        """Find the allocator, then allocate with it from now on."""
+        """Find the allocator, use it from now on, and allocate with it."""
         found = allocator(self)
         self.empty = numpy_empty() if found is None else found.empty
         return self.empty(shape, dtype)
@@ -344,10 +345,10 @@ class Selection:
     # ---- decisions ---------------------------------------------------------------
 
     def decide(self, spec: KernelSpec, key: DispatchKey) -> Entry:
-        """Choose for `key`; the caller keeps the answer with `remember`.
+        """Choose the kernel for `key`; the caller stores the answer with `remember`.
 
-        `WIDE` says that the operands are float16 or bfloat16, and are to be computed
-        with in float32.
+        `WIDE` means that the operands are float16 or bfloat16 and the call must be
+        computed in float32.
         """
         if self.recorder is not None and key.device != "cpu":
             raise CompileError(
@@ -356,7 +357,7 @@ class Selection:
                 "there."
             )
         choice = self._choice(spec, key)
-        if choice.entry is WIDE:  # the call in float32 is decided, and noted, by itself
+        if choice.entry is WIDE:  # the float32 call is decided and noted separately
             return WIDE
         if self._fell(choice) and (settings().strict or settings().lists_falls):
             tell = settings().lists_falls
@@ -376,14 +377,14 @@ class Selection:
         return entry if self.wrap is None else self.wrap(spec, name, entry)
 
     def remember(self, index: int, cache_key: object, decision: Any) -> None:
-        """Keep a decision in the table of kernel number `index`."""
+        """Store a decision in the table of the kernel with number `index`."""
         table = self.tables[index]
         if len(table) >= MAX_DECISIONS:
             table.clear()
         table[cache_key] = decision
 
     def note(self, key: DispatchKey, name: str) -> None:
-        """Keep for `lock` what was decided, the latest last."""
+        """Store a decision for `lock`; the latest comes last."""
         self.decided.pop(key, None)
         self.decided[key] = name
         if len(self.decided) > MAX_DECIDED:
@@ -397,7 +398,7 @@ class Selection:
         return choice.name, choice.entry
 
     def _choice(self, spec: KernelSpec, key: DispatchKey) -> Choice:
-        """Return the set that a lock names, else the first or best in the order."""
+        """Return the choice that a lock names, or else the first or best in order."""
         named = None if self.locked is None else self.locked(key)
         if named is not None:
             return self._named(spec, key, named)
@@ -434,7 +435,7 @@ class Selection:
         return Choice(name, offer[1], [])
 
     def prefers_channels_last(self, spec: KernelSpec, key: DispatchKey) -> bool:
-        """Return whether the chosen kernel would rather have and give that layout."""
+        """Return whether the chosen kernel prefers channels-last in and out."""
         if spec.layout != "prefers channels-last":
             return False
         name, entry = self.choose(spec, key)
@@ -443,7 +444,7 @@ class Selection:
         return asked is not None and asked(key)
 
     def _fell(self, choice: Choice) -> bool:
-        """Return whether the reference runs a call because no other set takes it."""
+        """Return whether the reference runs a call because no other set accepts it."""
         fell = choice.name == "reference" and bool(choice.refusals)
         return fell and "reference" not in self.choices
 
@@ -452,7 +453,8 @@ class Selection:
     ) -> tuple[int, Entry, KernelImpl | None] | str:
         """Return the offer of a set, or the reason why it does not run this call.
 
-        An offer is a rank, a function, and the set's own kernel, if that is what runs.
+        An offer consists of a rank, a function, and the set's own kernel if that is
+        what runs.
         """
         found = registry()
         if not serves(kernel_set, key.device):
@@ -504,14 +506,14 @@ class Selection:
 def allocator(selection: Selection) -> Allocator | None:
     """Return the allocator of the first kernel set that has one, or the engine's.
 
-    It is None if neither exists; NumPy then allocates the memory.
+    None if neither exists; NumPy then allocates the memory.
     """
     found = first_of(selection, "allocator")
     return native.allocator if found is None else found
 
 
 def first_of(selection: Selection, field: str) -> Any:
-    """Return what the first usable set that has `field` makes by it, or None."""
+    """Call the factory `field` of the first usable set that has one; None if none."""
     found = registry()
     for kernel_set, _ in selection.order():
         make = getattr(kernel_set, field)
@@ -526,10 +528,11 @@ def find_set(found: Registry, choice: str) -> KernelSet:
     Raises
     ------
     ConfigError
-        If there is none, listing what exists and why it is refused.
+        If there is none; the message lists the existing sets and reasons for refusals.
     """
     named = [s for s in found.sets.values() if choice in {s.name, s.family}]
-    # Best first, and no further than needed: loading a set may map large libraries.
+    # Best first, and no more than needed, because loading a set may map large
+    # libraries.
     for kernel_set in sorted(named, key=lambda s: (s.rank, s.name), reverse=True):
         if found.kernels(kernel_set.name) is not None:
             return kernel_set
@@ -542,7 +545,7 @@ def find_set(found: Registry, choice: str) -> KernelSet:
 
 
 def _unknown(found: Registry, choice: str) -> str:
-    from difflib import get_close_matches  # late, as only an error needs it
+    from difflib import get_close_matches  # late, because only an error needs it
 
     names = sorted({*found.sets, *(s.family for s in found.sets.values())})
     near = get_close_matches(choice, names, n=1)
@@ -554,7 +557,7 @@ def _unknown(found: Registry, choice: str) -> str:
 
 
 def _fallen(spec: KernelSpec, choice: Choice, earlier: Sequence[fallbacks.Fall]) -> str:
-    """Return the error about a call that only the reference takes."""
+    """Return the error message for a call that only the reference accepts."""
     before = "".join(f"\n  {fall}" for fall in earlier)
     before = f" Refused before were:{before}" if before else ""
     return (

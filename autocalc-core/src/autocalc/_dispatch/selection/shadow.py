@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""``AUTOCALC_SHADOW=set:share``: run some calls a second time elsewhere, and compare.
+"""``AUTOCALC_SHADOW=set:share``: run some calls on a second set too, and compare.
 
-Which calls is counted, not drawn: with a share of 0.01 it is every hundredth call of
-each chosen kernel, the first of them included, so that a run can be repeated.
+The calls are selected by counting, not at random, so that a run can be repeated.  With
+a share of 0.01, every hundredth call of each chosen kernel is selected, including the
+first one.
 """
 
 from __future__ import annotations
@@ -25,16 +26,17 @@ from autocalc.errors import KernelError, ShadowWarning
 
 log = logging.getLogger("autocalc.shadow")
 
-#: Each of two kernels may be off by the spec's budget, one up and the other down.
+#: Two kernels may deviate by the spec's budget in opposite directions.
 SLACK = 2.0
 
 
 def shadowed(
     spec: KernelSpec, name: str, function: Function, other: str
 ) -> Callable[..., None]:
-    """Return `function` of the set `name`, compared now and then with the set `other`.
+    """Return `function` of the set `name`, sometimes compared with the set `other`.
 
-    Kernels that the other set lacks, and its own, are returned as they are.
+    The function is returned unchanged if it belongs to the other set, or if that set
+    does not have the kernel.
     """
     kernels = registry().kernels(other) or {}
     if name == other or spec.name not in kernels:
@@ -61,7 +63,7 @@ def shadowed(
 
 
 class _Shadowed(NamedTuple):
-    """A kernel of one set, and the same kernel of another that it is held to."""
+    """A kernel of one set, and the same kernel of the set with which it is compared."""
 
     spec: KernelSpec
     budget: Budget
@@ -72,9 +74,9 @@ class _Shadowed(NamedTuple):
 
 
 def _compare(pair: _Shadowed, operands: tuple[Any, ...]) -> None:
-    """Run both on the same operands; what the first one wrote is what stays.
+    """Run both kernels on the same operands; keep the results of the first one.
 
-    It writes between fences at first, and the other one to copies.
+    The first kernel writes to fenced memory, and the second one to copies.
     """
     spec = pair.spec
     n, stop = len(spec.outputs), len(spec.outputs) + len(spec.inputs)
@@ -96,13 +98,13 @@ def _compare(pair: _Shadowed, operands: tuple[Any, ...]) -> None:
 
 
 def _named(names: tuple[Operand, ...], given: tuple[Any, ...]) -> Iterator[Any]:
-    """Yield (name, array) for every array among operands."""
+    """Yield (name, array) for every array among the operands."""
     for operand, x in zip(names, given, strict=True):
         yield from ((operand.name, one) for one in _list(x) if one is not None)
 
 
 def _replaced(operands: tuple[Any, ...], stand_ins: dict[Any, Array]) -> list[Any]:
-    """Return operands, with each output replaced by its stand-in."""
+    """Return operands in which each output is replaced by its stand-in."""
 
     def replaced(x: Any) -> Any:
         if isinstance(x, (list, tuple)):
@@ -119,7 +121,7 @@ def _stray(
     before: list[Any],
     stand_ins: dict[Any, Array],
 ) -> str:
-    """Return where the kernel wrote what it must not, "" if nowhere."""
+    """Return where the kernel wrote outside of its outputs; "" if nowhere."""
     for name, _, fence in fences:
         if not fence.is_intact():
             return f"wrote outside of its output `{name}`"
@@ -139,7 +141,7 @@ def _difference(
     operands: tuple[Any, ...],
     twins: list[Any],
 ) -> str:
-    """Return by what the results differ, "" if by no more than is allowed."""
+    """Return how the results differ; "" if the difference is allowed."""
     limits = _limits(pair.spec, pair.budget, before, inputs, operands, twins)
     for i, output in enumerate(pair.spec.outputs):
         if operands[i] is None:
@@ -158,7 +160,7 @@ def _difference(
 
 
 def _described(spec: KernelSpec, operands: tuple[Any, ...]) -> str:
-    """Return name, shape and dtype of all operands, and strides that are not usual."""
+    """Return the names, shapes and dtypes of all operands, and unusual strides."""
     names = (*spec.outputs, *spec.inputs)
     texts = []
     for name, a in _named(names, operands[: len(names)]):
@@ -175,7 +177,7 @@ def _limits(
     operands: tuple[Any, ...],
     expected: list[Any],
 ) -> Any:
-    """Return the absolute differences allowed, by output; 0 for whole numbers."""
+    """Return the allowed absolute differences by output; 0 for integers."""
     first = next(_flat(expected), None)
     if first is None or first.dtype.kind not in FLOAT_KINDS:
         return [[0.0] * len(_list(e)) for e in expected]
@@ -202,7 +204,7 @@ def _limits(
 
 
 def _excess(got: Array, wanted: Array, limit: Any) -> tuple[Any, ...] | None:
-    """Return (place, got, wanted) where two results differ most, or None."""
+    """Return (place, got, wanted) where two results differ most; None if allowed."""
     if got.size == 0:
         return None
     with np.errstate(all="ignore"):
@@ -217,7 +219,7 @@ def _excess(got: Array, wanted: Array, limit: Any) -> tuple[Any, ...] | None:
 
 
 def _report(pair: _Shadowed, problem: str, operands: str) -> None:
-    """Warn; raise where ``AUTOCALC_STRICT`` is set."""
+    """Warn, or raise if ``AUTOCALC_STRICT`` is set."""
     line = users_line()
     where = "" if line is None else f" Called at {line}"
     message = (

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The state of a context: whether gradients are recorded, which kernels run, autocast.
 
-One object in one context variable, so that an operator looks at one place.  A state
-is never changed once others can see it; `derive` makes the next one.
+The state is one object in one context variable, so that an operator needs only one
+look-up.  A state is never changed once others can see it; `derive` makes the next one.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class State:
     grad
         Whether gradients are recorded.
     selection
-        Which kernels run.
+        The selection of the kernels that run.
     autocast
-        What `ac.autocast` asks for, or None.
+        The settings of `ac.autocast`, or None.
     """
 
     __slots__ = ("autocast", "grad", "selection")
@@ -36,7 +36,7 @@ class State:
         self.autocast = autocast
 
 
-#: The process's own selection: `use` outside a ``with`` changes it in place.
+#: The process's own selection; `use` outside of a ``with`` block changes it in place.
 PROCESS = Selection()
 
 _STATE: ContextVar[State] = ContextVar(
@@ -47,7 +47,8 @@ _STATE: ContextVar[State] = ContextVar(
 #: `current()` is the state of the running context; it costs one C call.
 current = _STATE.get
 
-#: Recordings of `ac.compile` under way, in all threads: empty is quick to see.
+#: The active recordings of `ac.compile` in all threads; a fast test for there being
+#: none.
 recordings: list[Any] = []
 
 
@@ -64,7 +65,7 @@ def on_host(
     writes: Sequence[tuple[Any, Any]] = (),
     draws: Any = None,
 ) -> None:
-    """Run Python that fills `arrays`; where it is recorded, each replay runs it again.
+    """Run Python that fills `arrays`; if it is recorded, each replay runs it again.
 
     `reads`, `writes` and `draws` are those of `Recorder.on_host`.
     """
@@ -76,9 +77,9 @@ def on_host(
 
 
 def check_values(check: Callable[..., None], *arrays: Any) -> None:
-    """Let a function look at the values of arrays, and raise where they make no sense.
+    """Let a function check the values of arrays, and raise if they are invalid.
 
-    Where it is recorded, each replay runs it again, at this place among the kernels.
+    If it is recorded, each replay runs it again, at this place among the kernels.
     """
     recording = recorder()
     if recording is None:
@@ -93,11 +94,11 @@ def host_numbers(
     *,
     reads: Sequence[tuple[Any, Any]] = (),
 ) -> tuple[float, ...]:
-    """Return numbers that Python computes; where it is recorded, each replay does too.
+    """Return numbers that Python computes; in a recording, each replay does so too.
 
-    In a recording they keep how they are computed: operators take them as other
-    numbers, and nothing may be decided by them.  They are computed of `arrays`, and of
-    the settings that `reads` names, as for `on_host`.
+    In a recording, the numbers remember how they are computed.  Operators accept them
+    like other numbers, but no decision may depend on them.  They are computed from
+    `arrays` and from the settings that `reads` names, as for `on_host`.
     """
     recording = recorder()
     if recording is None:
@@ -109,7 +110,7 @@ def host_numbers(
 def rereads(settings: Callable[[], tuple[Any, ...]], where: Any) -> None:
     """Note that the last kernel's attributes are settings, which may change.
 
-    `where` is the dict that `settings` reads its numbers in.
+    `where` is the dict from which `settings` reads its numbers.
     """
     recording = recorder()
     if recording is not None:
@@ -117,19 +118,19 @@ def rereads(settings: Callable[[], tuple[Any, ...]], where: Any) -> None:
 
 
 def decided(question: Callable[[], bool]) -> bool:
-    """Return an answer; where it is recorded, a program is for calls with the same one.
+    """Return an answer; if it is recorded, a program is valid only for this answer.
 
-    It is asked before a replay.  So if a call does not begin with another answer, the
-    call must not come to another one.
+    The question is asked again before a replay, and only then.  The answer must
+    therefore not change during a call.
     """
     recording = recorder()
     return question() if recording is None else recording.decided(question)
 
 
 def refuse_reading(what: str, instead: str = "") -> None:
-    """Raise where the running context is recorded: no replay would read the value.
+    """Raise if the running context is recorded: a replay would not read the value.
 
-    `instead` says what to do; left out, it is what helps with any tensor.
+    `instead` says what to do; without it, the advice suits any tensor.
     """
     recording = recorder()
     if recording is not None:
@@ -139,14 +140,14 @@ def refuse_reading(what: str, instead: str = "") -> None:
 bind(State=State, Selection=Selection, Decomposed=Decomposed, state_variable=_STATE)
 
 
-#: An argument of `enter` that is not given.
+#: The default of an argument of `enter` that was not given.
 _SAME: Any = object()
 
 
 def enter(
     *, grad: bool = _SAME, selection: Selection = _SAME, autocast: Any = _SAME
 ) -> Token[State]:
-    """Make a state that differs from the current one; give it back with `leave`."""
+    """Enter a state that differs from the current one; `leave` undoes this."""
     now = current()
     return _STATE.set(
         State(
@@ -158,5 +159,5 @@ def enter(
 
 
 def leave(token: Token[State]) -> None:
-    """Return to the state before `enter`."""
+    """Restore the state before `enter`."""
     _STATE.reset(token)

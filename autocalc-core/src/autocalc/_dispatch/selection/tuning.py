@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Measurements by `autocalc tune` on this machine, and the choices that follow.
+"""Measurements by `autocalc tune` on this machine, and choices based on them.
 
-A record holds, for calls of models' sizes, the seconds that each kernel set took.  It
-orders the sets for calls that are like a measured one: the same kernel, dtypes, layouts
-and attributes, and no dimension more than twice as large or small.  It holds for one
-CPU, one thread budget and the very kernel packages that were measured; for any other
-it has no say.
+For calls of sizes that models use, a record holds the seconds that each kernel set
+took. The record orders the sets for calls that are similar to a measured one.  A
+similar call has the same kernel, dtypes, layouts and attributes, and no dimension that
+is more than twice as large or small.  A record applies only to one CPU, one thread
+budget and exactly the kernel packages that were measured.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from autocalc._kernels.spec import Shape
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: The number of the files' form; others are as good as none.
+#: The number of the file format; files with other numbers are ignored.
 FORMAT = 1
 
-#: A set that is faster by less than this share does not displace a better rank: the
-#: next measurement may say the opposite.
+#: A set that is faster by less than this share does not precede one of better rank,
+#: because the next measurement may show the opposite.
 CLEAR = 0.03
 
-#: How many times as large or small as what was measured a dimension may be.
+#: The largest ratio between a dimension and the measured one, either way.
 REACH = 2.0
 
 Layouts = tuple["str | None", ...]
@@ -41,21 +41,22 @@ Layouts = tuple["str | None", ...]
 
 @dataclass(frozen=True)
 class Measured:
-    """One call, and how long each kernel set took for it.
+    """One call, and the time that each kernel set took for it.
 
     Attributes
     ----------
     label
-        The call for a reader: ``"256x784 784x1024"``.
+        The call as readable text: ``"256x784 784x1024"``.
     dtypes, shapes
-        Of every operand in signature order, outputs first; None where absent.
+        The values for every operand in the order of the signature, outputs first; None
+        for absent operands.
     layouts
-        Of every input: ``"rows"`` or ``"columns"``, along which its elements are
-        adjacent, else ``"other"``.
+        For every input, the dimension along which its elements are adjacent:
+        ``"rows"``, ``"columns"`` or ``"other"``.
     attributes
         The call's attributes without floating-point numbers.
     seconds
-        Kernel set to the median time of a call, the best rank first.
+        The median time of a call for each kernel set, best rank first.
     """
 
     kernel: str
@@ -68,7 +69,7 @@ class Measured:
 
     @property
     def fastest_first(self) -> list[str]:
-        """The sets in the order of their times, but the best rank if it is close."""
+        """The sets in the order of their times, but first the best rank if close."""
         names = sorted(self.seconds, key=self.seconds.__getitem__)
         ranked = next(iter(self.seconds))
         if self.seconds[ranked] <= (1 + CLEAR) * self.seconds[names[0]]:
@@ -79,13 +80,13 @@ class Measured:
 
 @dataclass(frozen=True)
 class TuningRecord:
-    """All that was measured in one run of `autocalc tune`."""
+    """The measurements of one run of `autocalc tune`."""
 
     packages: dict[str, str]
     measured: tuple[Measured, ...] = ()
 
     def nearest(self, key: DispatchKey) -> Measured | None:
-        """Return the measured call that is most like `key`, if one is like it."""
+        """Return the measured call that is most similar to `key`; None if none is."""
         if not self.measured or key.shapes is None:
             return None
         wanted = description(key)
@@ -100,7 +101,7 @@ class TuningRecord:
 
 
 def description(key: DispatchKey) -> tuple[tuple[str | None, ...], Layouts, Any]:
-    """Return the dtypes, layouts and attributes in which like calls agree."""
+    """Return the dtypes, layouts and attributes, which are equal for similar calls."""
     dtypes = tuple(None if dtype is None else dtype.name for dtype in key.dtypes)
     inputs = zip(key.dtypes, key.shapes or (), key.strides or (), strict=False)
     layouts = tuple(
@@ -123,7 +124,7 @@ def _layout(shape: Shape, strides: Shape, itemsize: int) -> str:
 def _distance(
     measured: Sequence[Shape | None], wanted: Sequence[Shape | None]
 ) -> float | None:
-    """Return how unlike shapes are: the sum of ``|log2|`` of the dimensions' ratios."""
+    """Return the distance of shapes: the sum of ``|log2|`` of dimensions' ratios."""
     if len(measured) != len(wanted):
         return None
     total = 0.0
@@ -143,13 +144,13 @@ def _distance(
 
 
 def path_of_record() -> Path:
-    """Return the file of this CPU and thread budget."""
+    """Return the file for this CPU and thread budget."""
     name = f"{cpu_name()}-{get_num_threads()}-threads.json"
     return cache_folder() / "tuning" / name
 
 
 def packages() -> dict[str, str]:
-    """Return the usable kernel sets and the packages they come from."""
+    """Return the usable kernel sets, with the packages they come from."""
     found = registry()
     return {
         name: found.origins[name] for name in sorted(found.sets) if name != "reference"
@@ -157,7 +158,7 @@ def packages() -> dict[str, str]:
 
 
 def nearest(key: DispatchKey) -> Measured | None:
-    """Return the measurements in the record in force of calls like `key`."""
+    """Return the measurement of the current record that is most similar to `key`."""
     if key.shapes is None or settings().tune == "off":
         return None
     return _in_force(chosen_budget()).nearest(key)
@@ -165,7 +166,7 @@ def nearest(key: DispatchKey) -> Measured | None:
 
 @functools.lru_cache(maxsize=8)
 def _in_force(_budget: int | None) -> TuningRecord:
-    """Return the record of a budget: every new shape's decision asks for it."""
+    """Return the record for a budget; the decision for every new shape needs it."""
     record = _read(path_of_record())
     return record if record.packages == packages() else TuningRecord({})
 
@@ -173,7 +174,7 @@ def _in_force(_budget: int | None) -> TuningRecord:
 @functools.lru_cache(maxsize=8)
 def _read(path: Path) -> TuningRecord:
     """Return the record in a file; an empty one if it cannot be used."""
-    # late, as with most calls there is no record
+    # Imported late, because usually there is no record.
     from autocalc._dispatch.machine.kept_files import (
         WRONG_CONTENT,
         UnusableFileError,
@@ -229,24 +230,24 @@ def _shape(sizes: Any) -> Shape | None:
 
 
 def _tuples(value: Any) -> Any:
-    """Return a tree of lists, as JSON makes them, as tuples."""
+    """Return a tree of lists, as JSON gives it, with tuples instead."""
     return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def known() -> tuple[Measured, ...]:
-    """Return the measurements of the record in force."""
+    """Return the measurements of the current record."""
     return _in_force(chosen_budget()).measured
 
 
 def measured(key: DispatchKey, label: str, seconds: dict[str, float]) -> Measured:
-    """Return the measurement of a call, as a record keeps it."""
+    """Return the measurement of a call in the form that a record stores."""
     dtypes, layouts, attributes = description(key)
     shapes = key.shapes or ()
     return Measured(key.kernel, label, dtypes, shapes, layouts, attributes, seconds)
 
 
 def write(measured: Iterable[Measured]) -> Path:
-    """Keep what was measured with the packages of today; return the file."""
+    """Store measurements with the current packages; return the file."""
     from autocalc._dispatch.machine.kept_files import write_json
 
     path = path_of_record()
@@ -261,7 +262,7 @@ def write(measured: Iterable[Measured]) -> Path:
 
 
 def forget() -> None:
-    """Read the record again when it is needed next."""
+    """Read the record again at the next use."""
     _in_force.cache_clear()
     _read.cache_clear()
 

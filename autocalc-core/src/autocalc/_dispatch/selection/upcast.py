@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Kernels of float16 and bfloat16: computed in float32, rounded once.
+"""Kernels for float16 and bfloat16: they compute in float32 and round once.
 
-Some kernels read and write these dtypes themselves (`KernelImpl.halves`).  Every other
-call with an operand of either is run in float32 by whatever kernel the dispatcher finds
-for that, and each result is rounded to the dtype of the operands.  `copy` alone
-converts.
+Some kernels read and write these dtypes themselves (`KernelImpl.halves`).  For every
+other call with such an operand, the dispatcher chooses a kernel for float32.  Each
+result is then rounded to the dtype of the operands.  Only `copy` converts.
 """
 
 from __future__ import annotations
@@ -20,18 +19,18 @@ from autocalc._kernels.spec import Array, DType, KernelSpec, Meta, Work
 from autocalc._kernels.work import nbytes
 
 FLOAT32 = np.dtype(np.float32)
-#: NumPy's kinds of floating-point dtypes: bfloat16 is one that NumPy does not know.
+#: NumPy's kinds of floating-point dtypes; bfloat16 has the kind of unknown dtypes.
 FLOAT_KINDS = "fV"
 HALVES = frozenset({np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16)})
 
-#: What a kernel set offers for a call of halves that it takes in float32 alone.
+#: The offer of a kernel set for a call of halves that it accepts only in float32.
 WIDE: Any = type("Wide", (), {"__repr__": lambda _: "<in float32>"})()
 
 
 def wide_key(key: DispatchKey) -> DispatchKey | None:
-    """Return the key of a call of halves in float32, None for other calls.
+    """Return the key of a call of halves in float32; None for other calls.
 
-    What a device other than the CPU makes of halves is its own business.
+    Devices other than the CPU treat halves in their own way.
     """
     if key.device != "cpu" or HALVES.isdisjoint(key.dtypes):
         return None
@@ -39,12 +38,12 @@ def wide_key(key: DispatchKey) -> DispatchKey | None:
 
 
 def computed_in(dtype: Any) -> Any:
-    """Return the dtype in which kernels compute on elements of this one."""
+    """Return the dtype in which kernels compute on elements of `dtype`."""
     return FLOAT32 if dtype in HALVES else dtype
 
 
 def half_of(*metas: Any) -> DType | None:
-    """Return the dtype of the first operand that is float16 or bfloat16, if any is."""
+    """Return the dtype of the first operand that is float16 or bfloat16, or None."""
     for meta in metas:
         if isinstance(meta, (list, tuple)) and not isinstance(meta, Meta):
             found = half_of(*meta)
@@ -57,14 +56,14 @@ def half_of(*metas: Any) -> DType | None:
 
 
 def wide_meta(meta: Any) -> Any:
-    """Return a meta, or a list of them, with float32 for float16 and bfloat16."""
+    """Return metas in which float16 and bfloat16 are replaced by float32."""
     if isinstance(meta, Meta):
         return Meta(meta.shape, FLOAT32) if meta.dtype in HALVES else meta
     return None if meta is None else tuple(map(wide_meta, meta))
 
 
 def narrow_meta(meta: Any, half: DType) -> Any:
-    """Return the meta of a float32 result, rounded to `half`."""
+    """Return the meta of a float32 result after rounding it to `half`."""
     if isinstance(meta, Meta):
         return Meta(meta.shape, half) if meta.dtype == FLOAT32 else meta
     return None if meta is None else tuple(narrow_meta(one, half) for one in meta)
@@ -76,9 +75,9 @@ def least_work(
     attributes: tuple[Any, ...],
     free: Meta | None,
 ) -> Work:
-    """Return what a call costs at least; halves count as floats of half the bytes.
+    """Return the least work of a call; halves count as floats with half the bytes.
 
-    `free` is the result's meta, where the spec lets the caller choose it.
+    `free` is the result's meta, if the spec lets the caller choose it.
     """
     chosen = {} if free is None else wide_meta(free)._asdict()
     if half_of(*metas, free) is None:
@@ -91,24 +90,24 @@ def least_work(
 
 
 def convert(out: Array, a: Array) -> None:
-    """Copy `a` to `out`, converted and broadcast: the kernel `copy` of these dtypes."""
+    """Copy `a` to `out`, converted and broadcast: kernel `copy` for these dtypes."""
     with np.errstate(over="ignore", invalid="ignore"):
         np.copyto(out, a, casting="unsafe")
 
 
 class Widened:
-    """A kernel for operands of float16 or bfloat16, called as kernels are.
+    """A kernel for operands of float16 or bfloat16, with the interface of a kernel.
 
     Parameters
     ----------
     spec
-        The kernel's.
+        The spec of the kernel.
     call
-        Runs it in float32: a `KernelCall`.
+        A `KernelCall`, which runs the kernel in float32.
     convert
-        Copies an array to another of another dtype.
+        Copies an array to one of another dtype.
     empty
-        Makes a new array of a shape and a dtype.
+        Makes a new array with a shape and a dtype.
     """
 
     __slots__ = ("_accumulates", "_arrays", "_call", "_convert", "_empty", "_held",
@@ -124,7 +123,7 @@ class Widened:
         self._call, self._convert, self._empty = call, convert, empty
         self._outputs = len(spec.outputs)
         self._arrays = self._outputs + len(spec.inputs)
-        #: Whether outputs hold operands already.
+        #: Whether outputs are also operands.
         self._held = bool(spec.writes)
         self._accumulates = bool(spec.accumulates)
 
@@ -152,7 +151,7 @@ class Widened:
             self._rounded(out, result)
 
     def _widened(self, x: Any) -> Any:
-        """Return an operand, or a list of them, in float32 if it was narrower."""
+        """Return an operand, or a list of them, converted to float32 if narrower."""
         if isinstance(x, (list, tuple)):
             return [self._widened(one) for one in x]
         if x is None or x.dtype not in HALVES:
@@ -162,7 +161,7 @@ class Widened:
         return wide
 
     def _room(self, out: Any) -> Any:
-        """Return where the float32 result of `out` goes, in the same layout."""
+        """Return memory for the float32 result of `out`, in the same layout."""
         if isinstance(out, (list, tuple)):
             return [self._room(one) for one in out]
         if out is None or out.dtype not in HALVES:
