@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The methods of `Tensor`, attached when all operators exist.
+"""The methods of `Tensor`, which are attached once all operators exist.
 
-Imports operators and `autograd`.  Most methods are operators themselves, declared by
-them (`_ops/_operator/method.py`); the classes here have those that are no functions.
-`_tensor/interface.py` has the types of all; ``make interface`` writes it.
+Imports operators and `autograd`.  Most methods are operators themselves, which declare
+them (`_ops/_operator/method.py`).  The classes here contain methods that are not
+functions.  `_tensor/interface.py` has the types of all; ``make interface`` writes it.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ CLASSES = (
     properties.Properties,
 )
 
-#: Members that every class has for itself.
+#: Members that every class defines for itself.
 _OWN = {"__slots__", "__module__", "__doc__", "__qualname__", "__dict__", "__weakref__"}
 
 
 def members() -> dict[str, Any]:
-    """Return the members that `Tensor` gets, by name."""
+    """Return the members that `Tensor` receives, by name."""
     plain = {k: v for cls in CLASSES for k, v in vars(cls).items() if k not in _OWN}
     made: dict[Any, Any] = {}
     written: dict[str, Any] = {}
@@ -54,7 +54,7 @@ def members() -> dict[str, Any]:
 
 
 def attach() -> None:
-    """Make the methods members of `Tensor`, and those that are absent on purpose."""
+    """Make the methods members of `Tensor`, including those that refuse to run."""
     for name, member in members().items():
         setattr(Tensor, name, member)
     for name, refusal in refusals("autocalc.Tensor"):

@@ -101,7 +101,7 @@ class Conversions:
 
     @staticmethod
     def _make_subclass(kind: Any, data: Tensor, require_grad: bool = False) -> Any:
-        """Return a leaf of a class on the memory of `data`."""
+        """Return a leaf of a given class on the memory of `data`."""
         made = check_tensor("_make_subclass", data).detach().as_subclass(kind)
         return made.requires_grad_(require_grad)
 

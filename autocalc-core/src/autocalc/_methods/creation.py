@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Methods that make new tensors of this one's dtype, and its array."""
+"""Methods that make new tensors with this tensor's dtype, and its NumPy form."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Creation:
     def _array_of(self: Tensor, data: tuple[Any, ...], dtype: DType | None) -> Any:
         """Return the array of ``Tensor(*data)``: of data, or of undefined values."""
         kind = dtype or dtypes.get_default_dtype()
-        if len(data) == 1 and isinstance(data[0], Size):  # that of another tensor
+        if len(data) == 1 and isinstance(data[0], Size):  # another tensor's shape
             return constants.empty(data[0], dtype=kind)._array
         if data and all(type(plain(one)) is int for one in data):
             return constants.empty(*data, dtype=kind)._array
@@ -190,5 +190,5 @@ class Creation:
     def __array_wrap__(
         self: Tensor, array: Any, context: Any = None, return_scalar: bool = False
     ) -> Tensor:
-        """Return what a function of NumPy made of the tensor as a tensor."""
+        """Return as a tensor what a NumPy function made from this tensor."""
         return from_data.from_numpy(array)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where the backward pass starts, and the graph that it follows."""
+"""The start of the backward pass, and the graph that it follows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Gradients:
-    """The gradients of all that led to a tensor."""
+    """The gradients of everything from which a tensor was computed."""
 
     __slots__ = ()
 

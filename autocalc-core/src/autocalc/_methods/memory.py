@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Methods that give a tensor another size, or other memory, in place."""
+"""Methods that give a tensor another size or other memory in place."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from autocalc.errors import ArgumentError, DTypeError, GradError
 
 
 class Memory:
-    """What asks for memory by its size."""
+    """Methods that change or request memory."""
 
     __slots__ = ()
 
@@ -180,14 +180,14 @@ class Memory:
 
 
 def _take(x: Tensor, other: Tensor) -> Tensor:
-    """Let a tensor have the memory of another one; count it as a write."""
+    """Let a tensor use the memory of another one; count this as a write."""
     x._bump()
     x.data = other
     return x
 
 
 def _hold(x: Tensor, array: Any) -> None:
-    """Let a tensor have another array of its memory, or of memory of its own."""
+    """Let a tensor use another array, on its own or on new memory."""
     x._bump()
     x._array, x._view = array, None
 
@@ -197,7 +197,7 @@ def _steps(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _resized(x: Tensor, shape: tuple[int, ...]) -> Any:
-    """Return an array of another size whose first elements are those of `x`."""
+    """Return an array of another size that begins with the elements of `x`."""
     a, count = x._array, prod(shape)
     if a.__class__ is DeviceArray and (a.size and not x.is_meta):
         raise ArgumentError("resize_: only tensors on the CPU can change their size.")

@@ -20,14 +20,14 @@ from autocalc.errors import ShapeError
 
 
 class Properties:
-    """Kind, place and transposes; PyTorch's programs ask before they act."""
+    """Kind, place and transposes, which PyTorch programs query before they act."""
 
     __slots__ = ()
 
-    #: Devices that there are none of.
+    #: Kinds of devices that do not exist here.
     is_mps = False
     is_xpu = False
-    #: How it is stored.
+    #: Kinds of storage: all tensors are dense.
     is_sparse = False
     is_quantized = False
     is_nested = False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`TypedStorage`: the elements that a tensor and its views share, in one row."""
+"""`TypedStorage`: the elements that a tensor and its views share, as one row."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class TypedStorage:
         """Return the same memory as bytes."""
         return self._bytes
 
-    #: By PyTorch's name.
+    #: PyTorch's name for it.
     _untyped_storage = property(untyped)
 
     def data_ptr(self) -> int:
@@ -144,7 +144,7 @@ class TypedStorage:
         return self._row[index].item()
 
     def __setitem__(self, index: int | slice, value: Any) -> None:
-        """Write an element, or several."""
+        """Write one element, or several elements."""
         self._row[index] = value
 
     def __repr__(self) -> str:

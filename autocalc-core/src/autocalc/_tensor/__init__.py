@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`Tensor`, its elements, its device; no operator.
+"""`Tensor`, its elements and its device; contains no operators.
 
 Imports the graph and the dispatcher.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Numbers of one tensor as texts of one form and width."""
+"""Formats the numbers of one tensor as texts with a common form and width."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 
 class Form(NamedTuple):
-    """How the elements of a tensor are written: each padded to `width`."""
+    """The form in which a tensor's elements are written: each padded to `width`."""
 
     width: int
     text: Callable[[Any], str]
@@ -20,7 +20,7 @@ class Form(NamedTuple):
 
 
 def form_of(values: list[Any], precision: int, sci_mode: bool | None) -> Form:
-    """Return the form that `values`, all bool, all int or all float, have together."""
+    """Return the common form of `values`, which are all bool, all int or all float."""
     if not values or not isinstance(values[0], float):
         return Form(max(map(len, map(str, values)), default=1), str)
     counting = [v for v in values if v and math.isfinite(v)]
@@ -34,13 +34,13 @@ def form_of(values: list[Any], precision: int, sci_mode: bool | None) -> Form:
 
 
 def _needs_exponents(values: list[float], whole: bool) -> bool:
-    """Return whether numbers are too large, too small or too far apart for digits."""
+    """Return whether numbers are too large, too small or too different for digits."""
     sizes = [abs(v) for v in values]
     large, small = max(sizes), min(sizes)
     return large / small > 1000 or large > 1e8 or (not whole and small < 1e-4)
 
 
 def _whole(value: float) -> str:
-    """Return a whole number with its point, or a name such as inf."""
+    """Return a whole number with a point after it, or a name such as inf."""
     text = f"{value:.0f}"
     return f"{text}." if math.isfinite(value) else text

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""PyTorch's dtypes that no kernel has: values that can be compared, and have limits.
+"""PyTorch's dtypes that no kernel has: values that can be compared and have limits.
 
-Programs hold them in tables, as of the dtypes of a file's format. To make a tensor of
-one is an error.
+Programs hold them in tables, such as the dtypes of a file format.  Making a tensor of
+such a dtype is an error.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class AbsentDType(DType):
 
     def __init__(self, name: str, limits: Any) -> None:
         self.name = name
-        #: NumPy's dtype, which knows the limits; of a complex one that of its parts.
+        #: NumPy's dtype with the limits; for a complex dtype, the dtype of its parts.
         self.limits = np.dtype(limits)
         self.itemsize = self.limits.itemsize * (2 if self.is_complex else 1)
         self.is_floating_point = name.startswith("float")
@@ -31,12 +31,12 @@ class AbsentDType(DType):
 
     @property
     def is_complex(self) -> bool:
-        """Whether numbers have an imaginary part."""
+        """Whether numbers of this dtype have an imaginary part."""
         return self.name.startswith("complex")
 
     @property
     def is_signed(self) -> bool:
-        """Whether negative values exist."""
+        """Whether the dtype has negative values."""
         return not self.name.startswith(("u", "quint"))
 
     @property
@@ -75,7 +75,7 @@ _LIMITS: dict[str, Any] = {
 
 
 def absent_dtype(name: str) -> AbsentDType | None:
-    """Return PyTorch's dtype of a name that AutoCalc does not have, or None."""
+    """Return PyTorch's dtype with a name that AutoCalc does not have, or None."""
     name = _OTHER_NAMES.get(name, name)
     if name not in _LIMITS:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Python values that functions take: integers, sizes, numbers, truth values."""
+"""Checks of Python arguments: integers, sizes, numbers, truth values."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ import numpy as np
 
 from autocalc.errors import ArgumentError, AutocalcWarning, DTypeError
 
-#: What NumPy's dimensions and AutoCalc's integers can be.
+#: NumPy's dimensions and AutoCalc's integers are smaller than this.
 _LARGEST = 2**63
 
-#: The class of flags, as a name that type checkers do not take for proof: to them what
-#: follows ``if flag.__class__ is not bool`` is unreachable.
+#: The class of flags. It has type Any because otherwise type checkers would consider
+#: code after ``if flag.__class__ is not bool`` unreachable.
 FLAG: Any = bool
 
 T = TypeVar("T")
@@ -33,7 +33,7 @@ def require(
     needed: str,
     error: type[Exception] = ArgumentError,
 ) -> None:
-    """Raise unless something holds of an argument.
+    """Raise unless a condition on an argument holds.
 
     ``require("cdist", "p", p, p >= 0, "0 or more")`` is the check and its text:
     "cdist: `p` is -1; it must be 0 or more."
@@ -45,15 +45,15 @@ def require(
 def check_type(
     where: str, name: str, value: Any, kind: type[T] | tuple[type[T], ...], needed: str
 ) -> T:
-    """Return an argument; raise unless it is of a class, or of one of some."""
+    """Return an argument; raise unless it is an instance of a class or classes."""
     require(where, name, value, isinstance(value, kind), needed, DTypeError)
     return value  # type: ignore[no-any-return]  # of the class
 
 
 def plain(value: Any) -> Any:
-    """Return a number of NumPy's as Python's, and all else as it is.
+    """Return a NumPy number as a Python number, and anything else as it is.
 
-    Layers keep Python's: ``4 * np.uint8(100)`` is 144.
+    Layers store Python numbers: with them, ``4 * np.uint8(100)`` is 400, not 144.
     """
     return value.item() if isinstance(value, np.generic) else value
 
@@ -64,7 +64,7 @@ def as_int(where: str, name: str, value: Any) -> int:
         return value
     try:
         if not isinstance(value, bool):
-            # An int of a class of its own says what it is for an index.
+            # An int subclass defines by `__index__` which index it stands for.
             value = value.__index__() if isinstance(value, int) else index(value)
             if -_LARGEST <= value < _LARGEST:
                 return value  # type: ignore[no-any-return]  # an int
@@ -88,16 +88,16 @@ def check_flag(where: str, name: str, value: Any) -> bool:
 
 
 def check_flags(where: str, **flags: Any) -> None:
-    """Raise unless each of `flags` is True, False or, being left out, None."""
+    """Raise unless each of `flags` is True, False, or None if it was left out."""
     for name, value in flags.items():
         if value is not None:
             check_flag(where, name, value)
 
 
 def check_switches(where: str, **flags: Any) -> None:
-    """Raise unless each of `flags` is True, False, 1, 0 or, being left out, None.
+    """Raise unless each of `flags` is True, False, 1, 0, or None if it was left out.
 
-    For what PyTorch decides in Python, where programs write ``bias=0``.
+    This is for flags that PyTorch tests in Python, where programs write ``bias=0``.
     """
     for name, value in flags.items():
         if not (value.__class__ is int and value in (0, 1)):
@@ -114,7 +114,7 @@ def integers(where: str, name: str, value: Any) -> tuple[int, ...]:
 
 
 def sequence(where: str, name: str, values: Any) -> list[Any]:
-    """Return the items of `values`; an error if it is no sequence."""
+    """Return the items of `values`; raise if it is not a sequence."""
     if isinstance(values, (str, bytes, dict)) or not hasattr(values, "__iter__"):
         raise DTypeError(
             f"{where}: `{name}` is {short(values)}; it must be a list or a tuple, "
@@ -124,7 +124,7 @@ def sequence(where: str, name: str, values: Any) -> list[Any]:
 
 
 def _remedy(name: str, values: Any) -> str:
-    """Return what to give in place of a module, or of a method that was not called."""
+    """Return what to give instead of a module or of a method that was not called."""
     if name == "parameters" and hasattr(values, "parameters"):
         return " Give those of the module: module.parameters()."
     if isinstance(values, MethodType):
@@ -133,7 +133,7 @@ def _remedy(name: str, values: Any) -> str:
 
 
 def all_of(where: str, name: str, values: Any, stacklevel: int = 3) -> list[Any]:
-    """Return the items of `values`, as `sequence`; warn of a used-up iterator."""
+    """Return the items of `values` like `sequence`; warn of a used-up iterator."""
     found = sequence(where, name, values)
     if not found and isinstance(values, Iterator):
         message = (
@@ -159,7 +159,7 @@ def number(where: str, name: str, value: Any) -> float:
     except OverflowError:
         return math.inf if value > 0 else -math.inf
     except ValueError:
-        pass  # several elements
+        pass  # it has several elements
     raise DTypeError(
         f"{where}: `{name}` is {short(value)}; it must be one number, which this "
         f"{type(value).__name__} is not."
@@ -167,13 +167,13 @@ def number(where: str, name: str, value: Any) -> float:
 
 
 def short(value: Any) -> str:
-    """Return how `value` prints, cut where it is long."""
+    """Return the text of `value`, shortened if it is long."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def one_of(where: str, name: str, value: Any, choices: tuple[str, ...]) -> None:
-    """Raise unless `value` is one of some words."""
+    """Raise unless `value` is one of the given words."""
     if not isinstance(value, str) or value not in choices:
         words = ", ".join(map(repr, choices[:-1]))
         message = f"{where}: `{name}`={short(value)}; use {words} or {choices[-1]!r}."

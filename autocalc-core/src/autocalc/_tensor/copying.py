@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Copies of tensors by Python's own protocols: `copy`, `deepcopy` and `pickle`.
+"""Copies of tensors through Python's own protocols: `copy`, `deepcopy` and `pickle`.
 
-A tensor's array is part of a *storage*: the outermost array that it is a view of.  Two
-tensors of one storage share their memory, and so do their copies where one call of
-`deepcopy` or one pickle holds both.
+A tensor's array belongs to a *storage*: the outermost array of which it is a view.  Two
+tensors with one storage share memory.  Their copies do so too, if one call of
+`deepcopy` or one pickle contains both.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from autocalc._dispatch.device.no_memory import META
 from autocalc._graph._node import Leaf, Version
 from autocalc._tensor import dtypes
 
-#: What tensors have themselves; subclasses may have more.
+#: The attributes of tensors themselves; subclasses may have more.
 _OWN = {"__weakref__", "__dict__", "_array", "_edge", "_version", "_view"}
 
 
@@ -31,9 +31,9 @@ def shallow_copy(x: Any) -> Any:
 
 
 def deep_copy(x: Any, memo: dict[Any, Any], *, whole: bool = True) -> Any:
-    """Return a leaf of the same class on new memory, which `memo` knows of.
+    """Return a leaf of the same class on new memory, and register it in `memo`.
 
-    It has copies of the attributes if it is to be the `whole`.
+    With `whole`, the user's attributes are copied as well.
     """
     from copy import deepcopy
 
@@ -49,7 +49,7 @@ def deep_copy(x: Any, memo: dict[Any, Any], *, whole: bool = True) -> Any:
 
 
 def reduce(x: Any) -> tuple[Any, ...]:
-    """Return what `pickle` makes the tensor of: its storage, and its place there."""
+    """Return the data for `pickle`: the tensor's storage, and its place in it."""
     array = x._array
     if array.__class__ is DeviceArray:
         if x.is_meta:
@@ -73,15 +73,15 @@ def rebuild(
     strides: tuple[int, ...],
     requires_grad: bool,
 ) -> Any:
-    """Make the tensor that `reduce` took apart."""
-    if not storage.flags.writeable:  # its bytes came from elsewhere
+    """Make a tensor from the data that `reduce` returned."""
+    if not storage.flags.writeable:  # its bytes belong to another object
         storage = storage.copy(order="A")
     storage = storage.view(dtypes.of(storage.dtype).numpy)
     return assemble(cls, _view(storage, offset, shape, strides), requires_grad)
 
 
 def rebuild_on(cls: type, place: str, array: Any, requires_grad: bool) -> Any:
-    """Make a tensor that was on a device, and has to be there again."""
+    """Make a tensor that was on a device, on the same device again."""
     return assemble(cls, dtype_on(place, array.dtype).copied(array), requires_grad)
 
 
@@ -104,7 +104,7 @@ def assemble(cls: type, array: Any, requires_grad: bool) -> Any:
 
 
 def _storage(array: Any) -> Any:
-    """Return the outermost array that `array` is a view of, which may be itself."""
+    """Return the outermost array of which `array` is a view; it may be `array`."""
     found, base = array, array.base
     while base is not None:
         if isinstance(base, np.ndarray):
@@ -118,7 +118,7 @@ def _offset(array: Any, storage: Any) -> int:
 
 
 def _is_within(array: Any, storage: Any) -> bool:
-    """Return whether `array` can be found again in a copy of its storage."""
+    """Return whether `array` has the same place in a copy of its storage."""
     if not array.size or storage.dtype != array.dtype:
         return False
     if not (storage.flags.c_contiguous or storage.flags.f_contiguous):
@@ -143,7 +143,7 @@ def _copied(array: Any, memo: dict[Any, Any]) -> tuple[Any, Version]:
     if not _is_within(array, storage):
         return array.copy(), Version()
     key = (_copied, id(storage))
-    if key not in memo:  # with the storage, so that its id stays taken
+    if key not in memo:  # the storage is stored too, so that its id stays in use
         memo[key] = storage, storage.copy(order="A"), Version()
     _, copy, version = memo[key]
     view = _view(copy, _offset(array, storage), array.shape, array.strides)
@@ -156,7 +156,7 @@ def _copied(array: Any, memo: dict[Any, Any]) -> tuple[Any, Version]:
 
 
 def _extras(x: Any) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
-    """Return the user's attributes, in the dict and in the slots of a subclass."""
+    """Return the user's attributes, from the dict and from a subclass's slots."""
     slots = {
         name: getattr(x, name)
         for cls in type(x).__mro__
@@ -167,7 +167,7 @@ def _extras(x: Any) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
 
 
 def _state(x: Any) -> tuple[Any, ...]:
-    """Return the attributes as a pickle takes them; nothing where there are none."""
+    """Return the attributes as `pickle` expects them; empty if there are none."""
     attributes, slots = _extras(x)
     if slots:
         return ((attributes, slots),)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Devices: a tensor's array lives on one."""
+"""Devices, on which the arrays of tensors are."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autocalc._dispatch.device.no_memory import META
 from autocalc._dispatch.engine.eager import pause
 from autocalc.errors import ArgumentError
 
-#: Kinds of PyTorch, which programs name without having one.
+#: Kinds of devices that PyTorch has; programs name them even if there is none.
 ABSENT_KINDS = frozenset(
     {*("cuda", "hpu", "ipu", "maia", "meta", "mps", "mtia"), *("npu", "xla", "xpu")}
 )
@@ -115,7 +115,7 @@ class Device:
 
 
 def _parts(device: str | Device, index: int | None) -> tuple[str, int | None]:
-    """Return the kind of a device and its number."""
+    """Return the kind and the number of a device."""
     if isinstance(device, Device):
         return device.type, device.index
     kind, _, number = str(device).partition(":")
@@ -130,7 +130,7 @@ def _parts(device: str | Device, index: int | None) -> tuple[str, int | None]:
 
 
 cpu = Device("cpu")
-#: Where tensors are made: on "meta" in its blocks.
+#: The device on which tensors are made: "meta" in its ``with`` blocks.
 _host = cpu
 _earlier: list[Device] = []
 
@@ -155,7 +155,7 @@ def make_on(device: str | Device) -> None:
 
 
 def host() -> Device:
-    """Return where tensors are made: the CPU, or "meta" in its blocks."""
+    """Return the device on which tensors are made: the CPU, or "meta" in its blocks."""
     return _host
 
 
@@ -178,7 +178,7 @@ def device_of(array: Any) -> Device:
 
 
 def dtype_at(device: str | Device | None, dtype: Any) -> Any:
-    """Return the dtype of such elements on a device; None is where tensors are made."""
+    """Return the dtype for elements on a device; None is where tensors are made."""
     if device is None:
         if _host is cpu:
             return dtype
@@ -189,7 +189,7 @@ def dtype_at(device: str | Device | None, dtype: Any) -> Any:
 
 
 def host_array(array: Any) -> Any:
-    """Return an array of NumPy: itself, or a copy of an array on a device."""
+    """Return a NumPy array: the array itself, or a copy if it is on a device."""
     return array.host() if array.__class__ is DeviceArray else array
 
 
@@ -201,16 +201,16 @@ def numbered(kind: str, device: int | str | Device | None) -> Device:
 
 
 def place_of_tensor(x: Any) -> Device | None:
-    """Return where a tensor is, to make more there; None is the CPU.
+    """Return the device of a tensor, on which to make others; None for the CPU.
 
-    Which is what calls that are remembered know it by.
+    Calls that are remembered use None for the CPU.
     """
     array = x._array
     return Device(array.dtype.place) if array.__class__ is DeviceArray else None
 
 
 def near(x: Any, device: str | Device | None) -> str | Device | None:
-    """Return the device asked for, or that of a tensor; None is the CPU."""
+    """Return the requested device, or that of a tensor; None for the CPU."""
     if device is not None:
         return device
     place = place_of_tensor(x)

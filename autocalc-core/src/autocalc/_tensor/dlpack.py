@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Memory shared by DLPack, bfloat16 among it.
+"""Memory sharing through DLPack, including bfloat16.
 
-A capsule of DLPack points to a description of memory.  NumPy makes and reads them, but
-has no bfloat16: it shares such elements as int16, and the description's code of the
-dtype is changed here.
+A DLPack capsule points to a description of memory.  NumPy makes and reads capsules, but
+has no bfloat16.  It shares such elements as int16, and the functions here change the
+code of the dtype in the description.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from autocalc._tensor.dtypes import bfloat16
 
-#: DLPack's codes of signed integers and of bfloat16.
+#: DLPack's codes for signed integers and for bfloat16.
 _INTEGER, _BFLOAT = 0, 4
 
 
@@ -55,7 +55,7 @@ _address_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char
 
 
 def _description(capsule: Any) -> Any:
-    """Return the description that a new capsule points to."""
+    """Return the description to which a new capsule points."""
     name = _name_of(capsule)
     address: Any = _address_of(capsule, name)
     if name == b"dltensor_versioned":
@@ -73,7 +73,7 @@ def lend(array: Any, **options: Any) -> Any:
 
 
 class _Lender:
-    """Lends what another object or its capsule does, bfloat16 as int16."""
+    """Lends the memory of an object or a capsule; bfloat16 is lent as int16."""
 
     def __init__(self, source: Any) -> None:
         self._source = source
@@ -94,7 +94,7 @@ class _Lender:
 
 
 def borrow(source: Any) -> Any:
-    """Return an array on the memory that an object or a capsule of DLPack shares."""
+    """Return an array on the memory that a DLPack object or capsule shares."""
     lender: Any = _Lender(source)
     array = np.from_dlpack(lender)
     return array.view(bfloat16.numpy) if lender.is_bfloat16 else array

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The dtypes, and what two of them become together (PyTorch's semantics).
+"""The dtypes, and the promotion of two of them (with PyTorch's semantics).
 
 float16 and bfloat16 are for storage: operators compute in float32 and round once.
 """
@@ -92,7 +92,7 @@ bind(default_dtype=_default)
 
 
 def of(dtype: np.dtype[Any]) -> DType:
-    """Return AutoCalc's object for one of NumPy's.
+    """Return AutoCalc's dtype for a dtype of NumPy.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def of(dtype: np.dtype[Any]) -> DType:
     try:
         return _BY_NUMPY[dtype]
     except KeyError:
-        host = host_dtype(dtype)  # of an array on a device
+        host = host_dtype(dtype)  # for an array on a device
         if host in _BY_NUMPY:
             return _BY_NUMPY[host]
         raise _unsupported(dtype) from None
@@ -113,7 +113,7 @@ def as_dtype(given: Any) -> DType:
     if isinstance(given, DType):
         return given
     if given is float:
-        return float64  # as Python's has 64 bits, whatever the default dtype is
+        return float64  # Python's float has 64 bits, whatever the default dtype is
     if given is int or given is bool:
         return int64 if given is int else bool_
     if isinstance(given, str) and given in _BY_NAME:
@@ -133,7 +133,7 @@ def _unsupported(given: object) -> DTypeError:
 
 
 def limits_of(dtype: DType) -> Any:
-    """Return NumPy's dtype that knows the limits, also where no tensor has it."""
+    """Return the NumPy dtype that has the limits, even if no tensor has the dtype."""
     return getattr(dtype, "limits", None) or dtype.numpy
 
 
@@ -182,7 +182,7 @@ def set_default_dtype(dtype: DType) -> None:
 
 
 def of_scalar(value: object) -> DType:
-    """Return the dtype that a Python number has on its own."""
+    """Return the dtype of a Python number by itself."""
     if value.__class__ is float:
         return _default
     if isinstance(value, (bool, np.bool_)):
@@ -217,16 +217,16 @@ def promote(a: DType, b: DType) -> DType:
         other = b if a is uint8 else a
         return int16 if other is int8 else other
     if a.itemsize == b.itemsize:
-        return float32  # of float16 and bfloat16: the smallest that holds both
+        return float32  # float16 and bfloat16: float32 is the smallest for both
     return a if a.itemsize > b.itemsize else b
 
 
 def result_dtype(a: DType, a_rank: int, b: DType, b_rank: int) -> DType:
-    """Return the dtype of an operation on two operands of different weight.
+    """Return the dtype of an operation on two operands with ranks.
 
-    A rank is 2 for tensors with dimensions, 1 for 0-d tensors, 0 for Python numbers.
-    An operand of lower rank changes the dtype only if its category (bool, integer,
-    float) is higher; a float then has the default dtype.
+    A rank is 2 for tensors with dimensions, 1 for 0-d tensors, and 0 for Python
+    numbers.  An operand of lower rank changes the dtype only if its category (bool,
+    integer, float) is higher.  A Python float then has the default dtype.
     """
     if a_rank == b_rank:
         return promote(a, b)

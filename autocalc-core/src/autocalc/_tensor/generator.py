@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The counter-based random generator: a seed, and how many words were drawn.
+"""The counter-based random generator: a seed, and the number of words drawn.
 
 Random kernels are pure functions of (seed, offset) (Philox4x32-10; Salmon et al.,
-"Parallel random numbers: as easy as 1, 2, 3", SC 2011). So any kernel set draws the
-same numbers with any number of threads.
+"Parallel random numbers: as easy as 1, 2, 3", SC 2011).  Every kernel set therefore
+draws the same numbers with any number of threads.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from autocalc.errors import ArgumentError, DTypeError
 _INT64 = np.dtype(np.int64)
 
 
-@lru_cache(maxsize=64)  # 0.1 us where making it takes 0.5
+@lru_cache(maxsize=64)  # 0.1 us instead of 0.5 us for making the array
 def _seed_array(seed: int) -> Any:
     array = np.array(seed, _INT64)
     array.flags.writeable = False
@@ -39,7 +39,7 @@ def _seed_array(seed: int) -> Any:
 
 
 def _checked_seed(seed: Any) -> int:
-    """Return a seed as int64: a whole number, or a tensor or array of one."""
+    """Return a seed as int64; it is a whole number, or a tensor or array of one."""
     value = seed.item() if hasattr(seed, "item") else seed
     if not isinstance(value, (int, float)) or value % 1:
         raise ArgumentError(f"manual_seed: `seed` is {seed!r}; it must be an integer.")
@@ -65,7 +65,7 @@ class Generator:
         "seeds",
     )
 
-    #: How many seeds it has been given: what was drawn from an earlier one is old.
+    #: The number of seeds it was given; numbers drawn before the last seed are old.
     seeds: int
 
     def __init__(self, device: str | Device = "cpu") -> None:
@@ -79,7 +79,7 @@ class Generator:
             self._start(0, 0)
 
     def _start(self, seed: int, offset: int) -> None:
-        """Go on from a place of a stream, in a recording at each replay."""
+        """Continue from a place in a stream; in a recording, each replay does so."""
         on_host(lambda: self._set(seed, offset), draws=self)
 
     def _set(self, seed: int, offset: int) -> None:
@@ -120,7 +120,7 @@ class Generator:
             return self._seed, offset
 
     def _recorded_draw(self, words: int) -> tuple[Any, Any]:
-        """Draw into two arrays that each replay fills again."""
+        """Draw into two arrays, which each replay fills again."""
         cells = np.array(0, _INT64), np.array(0, _INT64)
 
         def draw_again() -> None:
@@ -150,7 +150,7 @@ class Generator:
         on_host(go_on, draws=self)
 
     def __reduce__(self) -> Any:
-        # The default one, too, is copied as an ordinary one that goes on from there.
+        # The default generator is copied, too, as an ordinary one with the same state.
         return Generator, (self.device,), {**self.get_state(), "seeds": self.seeds}
 
     def __setstate__(self, state: dict[str, int]) -> None:
@@ -159,7 +159,7 @@ class Generator:
 
 
 def chosen(where: str, generator: Any) -> Generator:
-    """Return the generator that was given, the default one for None."""
+    """Return the given generator; the default generator for None."""
     if generator is None:
         return default_generator
     if not isinstance(generator, Generator):
@@ -172,24 +172,24 @@ def chosen(where: str, generator: Any) -> Generator:
 
 bind(Generator=Generator)
 
-draw = Generator.draw  # half of what `super` takes
+draw = Generator.draw  # takes half the time of `super`
 
-#: What stands in for the default generator in the running context, if anything does.
+#: The generator that replaces the default one in the running context, if any.
 _stand_in: ContextVar[Callable[[], Generator] | None] = ContextVar(
     "autocalc_generator", default=None
 )
 
 
 class _DefaultGenerator(Generator):
-    """The process's generator, or inside `drawing_from` the one that was given there.
+    """The process's generator; inside of `drawing_from`, the generator given there.
 
-    The look costs 23 ns for each call of a random kernel, which itself takes some µs.
+    The test for this costs 23 ns for each call of a random kernel, which takes some µs.
     """
 
     __slots__ = ()
 
     def manual_seed(self, seed: int) -> Generator:
-        """Start the stream of `seed` from its beginning; return this generator."""
+        """Restart the stream with the seed `seed`; return this generator."""
         other = _stand_in.get()
         if other is not None:
             other().manual_seed(seed)
@@ -208,19 +208,19 @@ class _DefaultGenerator(Generator):
         return draw(self, words) if other is None else other().draw(words)
 
     def source(self) -> Callable[[int], tuple[Any, Any]]:
-        """Return what `draw` runs in this context: its own, or another generator's."""
+        """Return the function that `draw` runs here: its own or another generator's."""
         other = _stand_in.get()
         if other is None:
             return lambda words: draw(self, words)
         return lambda words: other().draw(words)
 
     def get_state(self) -> dict[str, int]:
-        """Return the state, which `set_state` restores."""
+        """Return the state of the generator, for `set_state`."""
         other = _stand_in.get()
         return super().get_state() if other is None else other().get_state()
 
     def set_state(self, state: dict[str, int]) -> None:
-        """Restore a state of `get_state`."""
+        """Restore a state that `get_state` returned."""
         other = _stand_in.get()
         if other is None:
             super().set_state(state)
@@ -234,15 +234,15 @@ default_generator.seed()
 
 @contextmanager
 def drawing_from(make: Callable[[], Generator]) -> Iterator[None]:
-    """Let another generator be the default one in this block, for this thread alone.
+    """Make another generator the default in this block, for this thread only.
 
-    A batch is made inside such a block, with a generator of its own: so its random
-    numbers do not depend on which worker makes it, or when.  It is made when something
-    is drawn; that of a batch takes 40 µs, and most batches need none.
+    A batch is made inside such a block, with a generator of its own.  Its random
+    numbers then do not depend on which worker makes it, or when.  The generator is made
+    when something is first drawn: making it takes 40 µs, and most batches need none.
     """
     made: list[Generator] = []
 
-    def once() -> Generator:  # functools.cache takes 16 µs more for each batch
+    def once() -> Generator:  # functools.cache would take 16 µs more for each batch
         if not made:
             made.append(make())
         return made[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Hooks on tensors: their handles, and those that tensors set themselves."""
+"""Hooks on tensors: their handles, and hooks that tensors set themselves."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class RemovableHandle:
 
     @staticmethod
     def keep_free_of(keys: Iterable[int]) -> None:
-        """Give none of these keys, which come from another process, to a new hook."""
+        """Reserve keys from another process, so that no new hook gets one of them."""
         RemovableHandle._next = max(RemovableHandle._next, *keys, 0)
 
     def remove(self) -> None:
@@ -44,7 +44,7 @@ class RemovableHandle:
 
 
 class Accumulated:
-    """A hook that gets its leaf, which it does not keep alive."""
+    """A hook that receives its leaf without keeping it alive."""
 
     def __init__(self, leaf: Any, hook: Callable[[Any], Any]) -> None:
         self._leaf = ref(leaf)
@@ -65,17 +65,17 @@ class Accumulated:
 
 
 class Retain:
-    """The hook of `retain_grad`: adds up what passes, after all other hooks."""
+    """The hook of `retain_grad`: sums the gradients that pass, after other hooks."""
 
     grad: Any = None
 
     def __call__(self, gradient: Any) -> None:
-        """Keep `gradient`, or add it to what was kept."""
+        """Store `gradient`, or add it to the stored one."""
         self.grad = gradient.clone() if self.grad is None else self.grad + gradient
 
 
 def retained(node: Node, slot: int) -> Retain | None:
-    """Return the hook that a `retain_grad` of this output has set."""
+    """Return the hook that `retain_grad` has set for this output; None if none."""
     for hook in (node.hooks or {}).get(slot, {}).values():
         if isinstance(hook, Retain):
             return hook
@@ -83,7 +83,7 @@ def retained(node: Node, slot: int) -> Retain | None:
 
 
 def keep_retaining(x: Any, before: Any) -> None:
-    """Let `retain_grad` mean what `x` is after a write in place, not `before` it."""
+    """After an in-place write, move the `retain_grad` of `before` to the new `x`."""
     if before is None or before.__class__ is Leaf:
         return
     node, slot = node_and_slot(before)
@@ -95,5 +95,5 @@ def keep_retaining(x: Any, before: Any) -> None:
 
 
 def node_and_slot(edge: Any) -> tuple[Node, int]:
-    """Return the node that an edge leads to, and which of its outputs it is."""
+    """Return the node to which an edge leads, and the number of its output."""
     return (edge.node, edge.slot) if edge.__class__ is Output else (edge, 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`layout`: how a tensor is laid out; all of AutoCalc's are `strided`."""
+"""`layout`: the layout of tensors, which is `strided` for all of AutoCalc's."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class layout:
         return self._name
 
 
-#: Dense: an element's place is a sum of steps along the dimensions.
+#: Dense: the address of an element is a sum of steps along the dimensions.
 strided = layout("strided")
 
 
 def check_layout(where: str, given: Any, pinned: Any = None) -> None:
-    """Raise unless tensors of a layout can be made, and `pin_memory` is a flag."""
+    """Raise unless the layout is supported and `pin_memory` is a flag."""
     check_flags(where, pin_memory=pinned)
     if given is not None and given is not strided:
         raise ArgumentError(

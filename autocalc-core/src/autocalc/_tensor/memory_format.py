@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The layout of images in memory, as users name it."""
+"""The names of memory layouts of images in the public interface."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class MemoryFormat:
         return self.name
 
 
-#: PyTorch's name of the class.
+#: PyTorch's name for the class.
 memory_format = MemoryFormat
 
 contiguous_format = MemoryFormat("contiguous_format")
@@ -48,7 +48,7 @@ preserve_format = MemoryFormat("preserve_format")
 channels_last = MemoryFormat("channels_last")
 channels_last_3d = MemoryFormat("channels_last_3d")
 
-#: In which order dimensions follow each other in memory, and what they are.
+#: The order of the dimensions in memory, and their names.
 _ORDERS = {
     channels_last: ((0, 2, 3, 1), "(N, C, H, W)"),
     channels_last_3d: ((0, 2, 3, 4, 1), "(N, C, D, H, W)"),
@@ -58,16 +58,16 @@ _ORDERS = {
 def order_asked(
     where: str, memory_format: object, shape: Any = None
 ) -> tuple[int, ...] | None:
-    """Return the order of dimensions in memory that a format means, None for others.
+    """Return the order of dimensions in memory that a format means; None for others.
 
-    With a `shape`, it must have as many dimensions.
+    If a `shape` is given, it must have the same number of dimensions.
 
     Raises
     ------
     ArgumentError
-        If it is no memory format.
+        If it is not a memory format.
     ShapeError
-        If the shape has another number of dimensions.
+        If the shape has a different number of dimensions.
     """
     if memory_format.__class__ is not MemoryFormat:
         raise ArgumentError(

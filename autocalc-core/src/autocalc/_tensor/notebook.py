@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How tensors show in notebooks: a line of facts, and a table or their text."""
+"""The HTML form of tensors in notebooks: a line of facts, and a table or text."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import numpy as np
 from autocalc._tensor._number_texts import form_of
 from autocalc._tensor.printing import current_options, describe, shown_places
 
-#: Rows and columns of a table; longer dimensions are shortened to this at each end.
+#: The most rows and columns of a table, and how many are shown at each end if there are
+#: more.
 _MOST, _EDGE = 20, 5
 
 
 def as_html(x: Any) -> str:  # a Tensor, whose module imports this one
-    """Return the HTML of a tensor: a table of up to two dimensions, else its text."""
+    """Return the HTML of a tensor: a table for up to two dimensions, else its text."""
     if x.ndim in {1, 2} and x.numel():
         body = _table(x)
     else:
@@ -37,7 +38,7 @@ def _facts(x: Any) -> str:
 def _table(x: Any) -> str:
     array = x._array if x.ndim == 2 else x._array.reshape(1, -1)
     if x.is_floating_point():
-        with np.errstate(invalid="ignore"):  # of a NaN that signals
+        with np.errstate(invalid="ignore"):  # for signalling NaNs
             array = array.astype(np.float64)
     edges = [None if size <= _MOST else _EDGE for size in array.shape]
     rows, columns = map(shown_places, array.shape, edges)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How tensors print."""
+"""The printed form of tensors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from autocalc.errors import ArgumentError
 
 @dataclass(frozen=True)
 class Options:
-    """More elements than `threshold` are shortened to `edgeitems` at each end."""
+    """Options for printing; longer tensors show `edgeitems` at each end."""
 
     precision: int = 4
     threshold: int = 1000
@@ -102,12 +102,12 @@ def set_printoptions(
 
 
 def current_options() -> Options:
-    """Return how tensors print now."""
+    """Return the current options for printing."""
     return _options
 
 
 def restore(options: Options) -> None:
-    """Let tensors print as `current_options` said."""
+    """Restore options that `current_options` returned."""
     global _options
     _options = options
 
@@ -115,11 +115,11 @@ def restore(options: Options) -> None:
 def _elements(threshold: Any) -> int:
     """Return a number of elements, which may be infinite, as an integer."""
     n = number("set_printoptions", "threshold", threshold)
-    return -1 if math.isnan(n) else int(min(n, _ENDLESS))  # -1 is refused
+    return -1 if math.isnan(n) else int(min(n, _ENDLESS))  # -1 is refused later
 
 
 def _start(kind: type) -> str:
-    """Return ``tensor(``, or the name of a user's class."""
+    """Return ``tensor(``, or the name of a user's class with a parenthesis."""
     ours = kind.__module__.partition(".")[0] in {"autocalc", "torch"}
     return "tensor(" if ours else f"{kind.__name__}("
 
@@ -144,7 +144,7 @@ def describe(x: Any) -> str:  # a Tensor, whose module imports this one
 
 
 def _extras(x: Any) -> list[str]:
-    """Return what is printed after the elements: size, dtype, history."""
+    """Return the texts that follow the elements: size, dtype, history."""
     extras = []
     if x.device.type != "cpu":
         extras.append(f"device={str(x.device)!r}")
@@ -167,7 +167,7 @@ def _elements_text(x: Any, o: Options) -> str:
     """Return the elements in brackets, in lines of the options' width."""
     array = host_array(x._array)
     if x.is_floating_point():
-        with np.errstate(invalid="ignore"):  # of a NaN that signals
+        with np.errstate(invalid="ignore"):  # for signalling NaNs
             array = array.astype(np.float64)
     edge = o.edgeitems if array.size > o.threshold else None
     shown = array
@@ -180,7 +180,7 @@ def _elements_text(x: Any, o: Options) -> str:
 
 
 def shown_places(size: int, edge: int | None) -> list[int]:
-    """Return the places along a dimension that are shown."""
+    """Return the indices along a dimension that are shown."""
     if edge is None or size <= 2 * edge:
         return list(range(size))
     return [*range(edge), *range(size - edge, size)]
@@ -192,7 +192,7 @@ def _nested(
     """Return the rows of an array in brackets, or the elements of a vector."""
     places: list[int | None] = [*shown_places(len(array), edge)]
     if len(places) < len(array):
-        places.insert(len(places) // 2, None)  # in the place of what is left out
+        places.insert(len(places) // 2, None)  # stands for the omitted elements
     if array.ndim > 1:
         rows = [
             "..." if i is None else _nested(array[i], indent + 1, form, edge, linewidth)

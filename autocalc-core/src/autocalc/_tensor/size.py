@@ -73,7 +73,7 @@ class Size(tuple[int, ...]):
         return Size((*other, *self))
 
     def __mul__(self, times: SupportsIndex) -> Size:
-        """Return the sizes so many times."""
+        """Return the sizes repeated `times` times."""
         return Size(tuple.__mul__(self, times))
 
     __rmul__ = __mul__
@@ -82,7 +82,7 @@ class Size(tuple[int, ...]):
         return f"{spelling.package}.Size([{', '.join(map(str, self))}])"
 
     def __format__(self, spec: str) -> str:
-        """Return the text of a tuple, as messages have it."""
+        """Return the text of a plain tuple, for use in messages."""
         return format(tuple.__repr__(self), spec)
 
     def __reduce__(self) -> Any:
@@ -90,7 +90,7 @@ class Size(tuple[int, ...]):
 
 
 class _Sizes(dict[tuple[int, ...], Size]):
-    """The sizes of shapes seen before: making a new one takes four times as long."""
+    """The sizes of shapes seen before; making a new one takes four times as long."""
 
     _most = 4096
 
@@ -101,7 +101,7 @@ class _Sizes(dict[tuple[int, ...], Size]):
         return size
 
 
-#: Takes the shape of an array.
+#: Maps the shape of an array to its `Size`.
 SIZES = _Sizes()
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The name of the package in texts: "torch" in programs of PyTorch, which read them."""
+"""The name of the package in texts: "torch" for PyTorch programs that read them."""
 
 from __future__ import annotations
 

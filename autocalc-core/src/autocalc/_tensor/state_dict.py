@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`StateDict`: what a module returns as its state, and a checkpoint brings back."""
+"""`StateDict`: the state of a module, as it is returned and stored in checkpoints."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class StateDict(OrderedDict[str, Any]):
         self._metadata: dict[str, dict[str, Any]] = {}
 
     def copy(self) -> StateDict:
-        """Return a dict of the same tensors and versions."""
+        """Return a dict with the same tensors and versions."""
         return self.__copy__()
 
     def __copy__(self) -> StateDict:

@@ -48,7 +48,7 @@ class UntypedStorage:
         mode: Any = "r+" if shared else "c"
         shape = (nbytes,) if nbytes else None
         made = _of(np.memmap(filename, np.uint8, mode, shape=shape))
-        made._version.exported = shared  # other processes may write the file
+        made._version.exported = shared  # other processes may write to the file
         return made
 
     def data_ptr(self) -> int:
@@ -77,12 +77,12 @@ class UntypedStorage:
         return Device(META) if isinstance(self._bytes, NoElements) else cpu
 
     def _check_elements(self) -> None:
-        """Raise if there are none, on the device "meta".
+        """Raise if there are no elements, because the device is "meta".
 
         Raises
         ------
         AbsentError
-            If this is so.
+            If there are no elements.
         """
         if isinstance(self._bytes, NoElements):
             raise AbsentError("storage: Not available for 'meta' device type.")
@@ -123,13 +123,13 @@ def _of(array: Any, version: Version | None = None) -> UntypedStorage:
 
 
 def is_exported(tensor: Any) -> bool:
-    """Return whether others may write a tensor's memory unseen."""
+    """Return whether other libraries may write a tensor's memory unnoticed."""
     exported: bool = getattr(tensor._cell(), "exported", False)
     return exported
 
 
 def storage_of(array: Any, version: Version | None = None) -> UntypedStorage:
-    """Return the memory that an array is part of; `version` counts the writes to it."""
+    """Return the memory to which an array belongs; `version` counts its writes."""
     if array.__class__ is DeviceArray and array.dtype.place == META:
         return _of(LIBRARY.whole(array.raw), version)
     if not isinstance(array, np.ndarray):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`Tensor`: an array, and the edge that leads to what made it."""
+"""`Tensor`: an array, and an edge to the node that made it."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ if TYPE_CHECKING:
 
     Methods = TensorInterface["Tensor"]
 else:
-    #: The methods that compute are attached when there are operators (`_methods`).
+    #: `_methods` attaches the methods that compute once the operators exist.
     Methods = object
 
 
-#: Where a tensor without a leaf of its own keeps the gradient that it was given.
+#: The key under which a tensor without a leaf stores a gradient that was assigned.
 _GIVEN = "_given_grad"
 
 
@@ -72,11 +72,11 @@ class Tensor(Methods):
     tensor([2., 4.])
     """
 
-    # `__dict__`, for attributes of the user's own, is made when one is first set.
-    # `_array` is the device's array; `_edge` leads to what made it (a Node or Output),
-    # or is the Leaf of a tensor that requires a gradient; `_version` counts writes to
-    # the storage and is made when it is first shared; `_view` relates a view to its
-    # base, see `_ops/_operator/view_tracker.py`.
+    # `__dict__` holds the user's own attributes and is made when the first one is set.
+    # `_array` is the device's array. `_edge` leads to the Node or Output that made it,
+    # or is the Leaf of a tensor that requires a gradient. `_version` counts writes to
+    # the storage and is made when the storage is first shared. `_view` relates a view
+    # to its base, see `_ops/_operator/view_tracker.py`.
     __slots__ = ("__dict__", "__weakref__", "_array", "_edge", "_version", "_view")
 
     #: NumPy scalars and arrays leave ``number * tensor`` to the tensor.
@@ -88,7 +88,7 @@ class Tensor(Methods):
     _view: Any
 
     def __new__(cls, *data: Any, **words: Any) -> Self:
-        """Make the object, and what it holds, if a subclass's `__new__` asks for it."""
+        """Make the object, and its contents if a subclass's `__new__` calls this."""
         made = object.__new__(cls)
         if cls.__new__ is not Tensor.__new__:
             Tensor.__init__(made, *data, **words)
@@ -226,7 +226,7 @@ class Tensor(Methods):
             self._edge = self._new_leaf()
             self._edge.grad = self.__dict__.pop(_GIVEN, None)
             if self._view.__class__ is tuple:
-                self._view = None  # a leaf is no view
+                self._view = None  # a leaf is not a view
         return self
 
     def _new_leaf(self) -> Leaf:
@@ -445,7 +445,7 @@ class Tensor(Methods):
         return self._array  # type: ignore[no-any-return]  # NumPy's on CPUs
 
     def _host(self, force: bool) -> Any:
-        """Return a copy of an array on a device, if that was asked for."""
+        """Return a copy of a device's array if `force` is true; otherwise raise."""
         if force:
             return self._array.host()
         message = f"numpy: the tensor is on {self.device}; use cpu().numpy()."
@@ -528,7 +528,7 @@ class Tensor(Methods):
             raise DTypeError(message)
         return int(self.item())
 
-    #: By identity, as a set of tensors needs it: `==` compares elements.
+    #: The hash is the identity, for sets of tensors; `==` compares elements.
     __hash__ = object.__hash__
 
     def __repr__(self) -> str:
@@ -578,7 +578,7 @@ class Tensor(Methods):
 
 
 def _made_by_new(tensor: Any, *args: Any, **words: Any) -> None:
-    """Leave alone what the `__new__` of a subclass made, as PyTorch does."""
+    """Keep the contents that a subclass's `__new__` made, as PyTorch does."""
     if not hasattr(tensor, "_array"):
         Tensor.__init__(tensor, *args, **words)
 
@@ -587,7 +587,7 @@ _new = object.__new__
 
 
 def make(array: Any, edge: Any) -> Tensor:
-    """Make a tensor around an array; how operators do it."""
+    """Make a tensor around an array, as operators do."""
     tensor = _new(Tensor)
     tensor._array = array
     tensor._edge = edge
