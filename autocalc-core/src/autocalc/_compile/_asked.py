@@ -68,7 +68,7 @@ def asked_guards(
     """Return guards of the tensors that existed before the function ran.
 
     Arguments without a history are left out, because they are other tensors in each
-    call. `before` holds the leaves that had a gradient.
+    call.  `before` holds the leaves that had a gradient.
     """
     arguments = {id(x) for x in call.tensors if x._edge is None}
     guards = []

@@ -54,7 +54,7 @@ class Followed:
                 now = self.argument(one, before, places)
                 if now is not one:
                     self._replace(Element(Held(value, True), key), one, now)
-        elif isinstance(value, (tuple, list)):  # a subclass of the user
+        elif isinstance(value, (tuple, list)):  # a user's subclass
             for one in value:
                 self.argument(one, {}, places)
         return value

@@ -231,7 +231,7 @@ class Drawn:
     """A value that Python drew, which a replay would not draw again: an effect.
 
     `reads`: the call changes nothing, but reads something outside of the program.
-    `at_once`: the first recording with it already raises.
+    `at_once`: one such recording is enough to give up.
     """
 
     is_number = False

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Numbers in a recording that the host computes at each replay.
 
-A step of an optimizer computes numbers from its settings and a count, such as ``lr / (1
-- beta1**t)``.  In a recording they are floats that operators take like any other.  Each
-becomes an array that the host fills in each replay, at its place among the kernels.
+A step of an optimizer computes numbers from its settings and a count, such as
+``lr / (1 - beta1**t)``.  In a recording they are floats that operators take like any
+other.  Each becomes an array that the host fills in each replay, at its place among the
+kernels.
 """
 
 from __future__ import annotations

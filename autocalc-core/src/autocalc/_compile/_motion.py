@@ -207,7 +207,7 @@ def _numbered(tree: Any, order: list[int]) -> Any:
     return tree
 
 
-# ---- for which values ----------------------------------------------------------------
+# ---- the bounds ----------------------------------------------------------------------
 
 
 def _bound(motion: Motion, traces: Sequence[Trace], tensors: Sequence[Any]) -> None:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Finds the elements that a followed number selects in C code.
 
-In ``scales[t]``, ``range(t)`` and ``"%d" % t`` Python passes a `Tracked` number to C. C
-takes its value without calling any of its methods, so the bytecode must show where this
-can happen.  Each `Use` is an instruction, with the names that occur in its operands.
-When a frame returns, a use counts if one of those names holds a followed number and the
-instruction called no Python function.  Tensors and followed numbers compute by Python
-functions, which ask the number themselves.
+In ``scales[t]``, ``range(t)`` and ``"%d" % t`` Python passes a `Tracked` number to C.
+C takes its value without calling any of its methods, so the bytecode must show where
+this can happen.  Each `Use` is an instruction, with the names that occur in its
+operands.  When a frame returns, a use counts if one of those names holds a followed
+number and the instruction called no Python function.  Tensors and followed numbers
+compute by Python functions, which ask the number themselves.
 """
 
 from __future__ import annotations

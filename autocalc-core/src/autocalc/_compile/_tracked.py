@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Integers that note for which other values Python would act the same.
 
-A recorded function may slice by a number, ``keys[:, : t + 1]``, and branch on it, ``if
-t == 0``.  While it is recorded, a number that varies is a `Tracked`.  This is an int
-whose sums and products with integers are tracked too, and whose comparisons are noted.
-The notes form one range of values, a `Span`, in which every comparison has the same
-outcome.  `_picked.py` finds where the number is used as an index.
+A recorded function may slice by a number, ``keys[:, : t + 1]``, and branch on it,
+``if t == 0``.  While it is recorded, a number that varies is a `Tracked`.  This is an
+int whose sums and products with integers are tracked too, and whose comparisons are
+noted.  The notes form one range of values, a `Span`, in which every comparison has the
+same outcome.  `_picked.py` finds where the number is used as an index.
 """
 
 from __future__ import annotations

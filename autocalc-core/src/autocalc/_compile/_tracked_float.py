@@ -4,8 +4,8 @@
 A float that varies from call to call is an input of a program.  While it is recorded,
 it is a `TrackedFloat`.  Its comparisons bound the values for which the program is
 valid, like those of a `Tracked` integer.  Numbers computed from it alone, as ``-lr`` or
-``1 - lr * decay``, remember their formula, so that a replay can compute them again. Any
-other use pins the number to its value.
+``1 - lr * decay``, remember their formula, so that a replay can compute them again.
+Any other use pins the number to its value.
 """
 
 from __future__ import annotations

@@ -110,8 +110,8 @@ class FunctionWatch:
 
     Parameters
     ----------
-    The recorder of the same block.
-        What is recorded in the same block.
+    recording
+        The recorder of the same block.
     function
         The function that is recorded.
     following
@@ -187,7 +187,7 @@ class FunctionWatch:
                 if (number := given(now)) is not now:
                     guard.place.put(number)
 
-    # ---- what runs -----------------------------------------------------------------
+    # ---- events --------------------------------------------------------------------
 
     def _event(self, frame: FrameType, event: str, arg: Any) -> None:
         # Code inside a kernel or the host's own work is ignored: it counts as one call.
@@ -281,7 +281,7 @@ class FunctionWatch:
         elif (caller := self._caller(frame)) is not None:
             outside = read_from_outside(function, frame, caller)
             surroundings(self._found, function, caller.f_code)
-            if outside:  # a call of `gc` has another answer while nothing is collected
+            if outside:  # gc is off during a recording: its calls fail at once
                 given = outside, self._line(), None, None
                 at_once = function.__module__ == "gc"
                 self.guards.append(Drawn(*given, reads=True, at_once=at_once))

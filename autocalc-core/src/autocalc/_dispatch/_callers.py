@@ -121,7 +121,7 @@ def marks(meaning: str) -> Callable[[_F], _F]:
     """Declare the meaning of a method's frames.
 
     "module": `self` is a module that runs.  "rule": the backward rule of its `node`
-    runs. "sum": gradients are added between two rules.
+    runs.  "sum": gradients are added between two rules.
     """
 
     def mark(function: _F) -> _F:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Finds the user's lines that recorded a node or wrote into a storage.
 
-The lines are known only while `tracing`, which changes the two classes for that time. A
-program that does not ask for lines pays nothing for them.
+The lines are known only while `tracing`, which changes the two classes for that time.
+A program that does not ask for lines pays nothing for them.
 """
 
 from __future__ import annotations

@@ -107,11 +107,11 @@ class Parts:
 class Walk:
     """One backward pass.
 
-    The cotangents that arrive at a node or leaf are a flat list ``[node, sum, fresh,
-    ...]`` with a pair for each output: the sum of its cotangents, and a code for its
-    memory. `BORROWED` is the incoming cotangent itself, which is never written.
-    `FRESH` came from a rule and may be written, unless `k` says that it is a view.
-    `OWNED` was made by the pass itself.  For `PARTS`, the sum is a `Parts`.
+    The cotangents that arrive at a node or leaf are a flat list
+    ``[node, sum, fresh, ...]`` with a pair for each output: the sum of its cotangents,
+    and a code for its memory.  `BORROWED` is the incoming cotangent itself, which is
+    never written.  `FRESH` came from a rule and may be written, unless `k` says that it
+    is a view.  `OWNED` was made by the pass itself.  For `PARTS`, the sum is a `Parts`.
 
     Parameters
     ----------

@@ -67,7 +67,7 @@ def _slots(x: Operand) -> int | tuple[int, ...] | None:
     return x.slot if isinstance(x, View) else tuple(view.slot for view in x)
 
 
-#: The codes of steps: what a step does with a function or a dtype, and the registers.
+#: The codes of steps, which combine a function or a dtype with registers.
 RUN, MAKE, RETURN, TAKE, FREE, EXTEND = range(6)
 
 #: The code, the object (such as a function), and further data (such as registers).

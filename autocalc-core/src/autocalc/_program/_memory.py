@@ -32,8 +32,8 @@ class Slot:
     kept
         Whether the recorded function made the memory, and Python filled it: a constant.
     filled, undefined
-        Whether Python filled it, or nothing did, as far as `ac.tensor` and `ac.empty`
-        tell.
+        Whether Python filled it, or nothing did; known for `ac.tensor` and `ac.empty`
+        only.
     array
         The array that owns the memory; None once a temporary is freed.
     lent

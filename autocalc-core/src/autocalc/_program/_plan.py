@@ -2,7 +2,7 @@
 """Places temporaries in one arena, which those that never live together share.
 
 A temporary lives from the instruction that first writes it to the last one that uses
-it. Larger temporaries are placed first.  Each gets the smallest gap that is free for
+it.  Larger temporaries are placed first.  Each gets the smallest gap that is free for
 its whole life (best fit).  If that leaves gaps, other orders are tried.  A result may
 use the memory of an operand that dies in the same instruction, if the kernel's spec
 allows the two to be one array.

@@ -4,9 +4,9 @@
 A *slot* is one piece of memory.  A *view* describes an operand by its slot, its offset
 from the beginning of the slot in bytes, its shape, strides and dtype.  It contains no
 address, so a program can move a slot to another place.  Consider two columns of a
-float32 matrix of 3 rows and 4 columns in slot 5.  Their view is ``View(5, 4, (3, 2),
-(16, 4), float32)``: it starts one element, 4 bytes, after the beginning, and the next
-row is 16 bytes away.
+float32 matrix of 3 rows and 4 columns in slot 5.  Their view is
+``View(5, 4, (3, 2), (16, 4), float32)``: it starts one element, 4 bytes, after the
+beginning, and the next row is 16 bytes away.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def check_type(
 def plain(value: Any) -> Any:
     """Return a NumPy number as a Python number, and anything else as it is.
 
-    Layers store Python numbers: with them, ``4 * np.uint8(100)`` is 400, not 144.
+    Layers store Python numbers, because ``4 * np.uint8(100)`` is 144.
     """
     return value.item() if isinstance(value, np.generic) else value
 

@@ -152,7 +152,7 @@ def _copied(array: Any, memo: dict[Any, Any]) -> tuple[Any, Version]:
     return view, version
 
 
-# ---- what subclasses have -----------------------------------------------------------
+# ---- attributes of subclasses --------------------------------------------------------
 
 
 def _extras(x: Any) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:

@@ -18,7 +18,7 @@ from autocalc.errors import ArgumentError
 
 @dataclass(frozen=True)
 class Options:
-    """Options for printing; longer tensors show `edgeitems` at each end."""
+    """How tensors print: above `threshold` elements, `edgeitems` at each end."""
 
     precision: int = 4
     threshold: int = 1000
@@ -115,7 +115,7 @@ def restore(options: Options) -> None:
 def _elements(threshold: Any) -> int:
     """Return a number of elements, which may be infinite, as an integer."""
     n = number("set_printoptions", "threshold", threshold)
-    return -1 if math.isnan(n) else int(min(n, _ENDLESS))  # -1 is refused later
+    return -1 if math.isnan(n) else int(min(n, _ENDLESS))  # -1 is refused
 
 
 def _start(kind: type) -> str:

@@ -116,7 +116,7 @@ class Tensor(Methods):
         """Return the names of its attributes, without those that are refused."""
         return sorted({*super().__dir__()} - {*groups_by_name("autocalc.Tensor")})
 
-    # ---- what it is --------------------------------------------------------------
+    # ---- properties --------------------------------------------------------------
 
     @property
     @accelerate("shape_of", SIZES)

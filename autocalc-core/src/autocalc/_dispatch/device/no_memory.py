@@ -105,7 +105,7 @@ class NoMemory:
         """Return the array itself."""
         return array
 
-    def is_pinned(self, array: Any) -> bool:  # noqa: ARG002  nothing is
+    def is_pinned(self, array: Any) -> bool:  # noqa: ARG002  nothing is pinned
         """Return False."""
         return False
 

@@ -102,4 +102,4 @@ def listed() -> str:
 def _tell() -> None:
     text = listed()
     if text:
-        print(text, file=sys.stderr)  # noqa: T201  what the user asked for
+        print(text, file=sys.stderr)  # noqa: T201  the user asked for it

@@ -145,7 +145,7 @@ def _lines(report: Path) -> Any:
             yield found
 
 
-# ---- what it means -------------------------------------------------------------------
+# ---- the verdict ---------------------------------------------------------------------
 
 
 def _judged(facts: dict[str, Any], code: int | None, said: str) -> dict[str, Any]:

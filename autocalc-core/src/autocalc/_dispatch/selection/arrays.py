@@ -3,7 +3,7 @@
 
 Backward rules and decompositions are written for this namespace.  To record a graph,
 they use its twin over tensors.  A function takes inputs and then attributes by
-position. It returns one array, or a tuple if the kernel has several outputs.
+position.  It returns one array, or a tuple if the kernel has several outputs.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ class Arrays:
     def __getattr__(self, name: str) -> Callable[..., Any]:
         raise AttributeError(f"there is no kernel {name!r} in the kernel table")
 
-    # ---- what is known without computing ------------------------------------
+    # ---- properties ---------------------------------------------------------
 
     @staticmethod
     def shape(a: Array) -> Shape:

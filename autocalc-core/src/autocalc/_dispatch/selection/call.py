@@ -250,9 +250,9 @@ class KernelCall:
     ) -> tuple[Entry, tuple[Any, ...]]:
         """Return the kernel that runs a call into `into`, and all its attributes.
 
-        This serves to run one call many times as ``kernel(*outputs, *inputs,
-        *attributes)``. It is valid as long as the selection, its `tables` and the
-        contents of the call's key are the same.
+        This serves to run one call many times as
+        ``kernel(*outputs, *inputs, *attributes)``.  It is valid as long as the
+        selection, its `tables` and the contents of the call's key are the same.
         """
         operands = args[: self._n_operands]
         attributes = self._attributes(args[self._n_operands :])

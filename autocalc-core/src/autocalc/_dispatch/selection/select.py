@@ -453,8 +453,7 @@ class Selection:
     ) -> tuple[int, Entry, KernelImpl | None] | str:
         """Return the offer of a set, or the reason why it does not run this call.
 
-        An offer consists of a rank, a function, and the set's own kernel if that is
-        what runs.
+        An offer consists of a rank, a function, and the set's own kernel if this runs.
         """
         found = registry()
         if not serves(kernel_set, key.device):

@@ -2,7 +2,7 @@
 """Measurements by `autocalc tune` on this machine, and choices based on them.
 
 For calls of sizes that models use, a record holds the seconds that each kernel set
-took. The record orders the sets for calls that are similar to a measured one.  A
+took.  The record orders the sets for calls that are similar to a measured one.  A
 similar call has the same kernel, dtypes, layouts and attributes, and no dimension that
 is more than twice as large or small.  A record applies only to one CPU, one thread
 budget and exactly the kernel packages that were measured.
