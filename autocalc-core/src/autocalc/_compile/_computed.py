@@ -31,7 +31,7 @@ class Computed:
     __class__: Any = property(lambda _: int)
 
     def cell(self, dtype: Any, make: Callable[..., Any]) -> Any:
-        """Return it as an array that a replay can fill."""
+        """Return the number as an array that a replay can fill."""
         return self._span.cell(self._formula, dtype, make)
 
     def _pinned(self) -> int:

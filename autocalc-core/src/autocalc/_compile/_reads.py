@@ -4,8 +4,8 @@
 Code reaches values from roots: globals, variables of enclosing functions, arguments.
 For each root, a `Path` says which attributes the code reads from it, which attributes
 from those, and so on.  A value *escapes* if the code does more with it, such as storing
-it, passing it on or subscripting it.  The code may then read any attribute that it
-names, from anything reachable from the value.
+it, passing it on or indexing it.  The code may then read any attribute that it names,
+from anything reachable from the value.
 
 The paths of this function are (e escapes, c is called, t is tested)::
 

@@ -47,10 +47,10 @@ _STANDARD = frozenset(sys.stdlib_module_names) - {"__main__"}
 def kind_of(code: CodeType, where: dict[str, Any]) -> str:
     """Return the kind of code; `where` are its globals.
 
-    The kinds are: "users"; "own" for methods of AutoCalc's modules and optimizers;
-    "asked" for methods of tensors; "answered" where a replay cannot ask again;
-    "setting" for functions without arguments that return a setting; "library"; and ""
-    for other code.
+    The kind is "users" for the user's code, and "own" for methods of AutoCalc's modules
+    and optimizers.  Methods of tensors are "asked", or "answered" where a replay cannot
+    ask again.  Functions without arguments that return a setting are "setting".
+    Python's library and NumPy are "library".  The kind of other code is "".
 
     Functions that weak containers call when a value dies have a variable `selfref`.
     Their kind is "".

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whether operators record gradients in the current context: blocks, decorators."""
+"""The grad mode: whether operators record in the running context."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class Flow:
         return view.offset == 0 and view.nbytes == self.program.sizes[view.slot]
 
     def only_writer(self, view: View) -> int | None:
-        """Return the only writer of a temporary, if there is one and it fills it."""
+        """Return a temporary's only writer, if there is one and it writes all of it."""
         writers = self.writers[view.slot]
         if view.slot not in self.program.temporaries or len(writers) != 1:
             return None

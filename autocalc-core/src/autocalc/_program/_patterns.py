@@ -13,7 +13,7 @@ these conditions, which are the same for all rows:
 2. The last call reads it through one of its inputs.  If the row says so, nothing else
    may read it.
 3. The new call does not write what it still reads.
-4. The set that ran the decisive call also runs the new call, without decomposing it.
+4. The set that ran the decisive call also runs the new call, undecomposed.
    So a convolution by Winograd's algorithm is not given up for an epilogue.
 5. Both calls can be moved side by side in the program.
 """

@@ -92,9 +92,9 @@ def peak(program: Program) -> int:
 def plan(program: Program, *, in_place: bool = True) -> Plan:
     """Give every temporary a place in one arena."""
     alive = lives(program)
-    # 1. A chain of results that take over their operands' memory forms one group. In t
-    # = a + b, u = relu(t), v = u * 2 all three use the place of t, which is needed from
-    # the first to the last instruction.
+    # 1. A chain of results that take over their operands' memory forms one group. In
+    # ``t = a + b, u = relu(t), v = u * 2`` all three use the place of t, which is
+    # needed from the first to the last instruction.
     host = dict(_taken_over(program, alive)) if in_place else {}
     groups: dict[int, LiveRange] = {}
     head: dict[int, int] = {}

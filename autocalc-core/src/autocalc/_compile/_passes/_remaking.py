@@ -100,7 +100,7 @@ class Values:
         return self.origin.get(slot, slot)
 
     def remake(self, slot: int, at: int) -> Remake | None:
-        """Return how to compute a temporary again before a place; None if it cannot."""
+        """Return how to recompute a temporary before a place; None if impossible."""
         if len(self._same[self._first(slot)]) > TIMES:
             return None
         draft = Remake(slot, at)

@@ -63,7 +63,7 @@ def _sums(instruction: Instruction) -> Iterator[tuple[View, View, View]]:
 def _adding(
     maker: Instruction, slot: int, total: View, add: Instruction
 ) -> Instruction | None:
-    """Return the call that adds slot's value to `total`; None if there is none."""
+    """Return the call that adds a slot's value to `total`; None if there is none."""
     spec = maker.spec
     if spec is None or total.slot in {view.slot for view in maker.views()}:
         return None

@@ -23,7 +23,7 @@ from autocalc._dispatch.plugins.records import TrialRecord
 
 #: The seconds for the self-test once the child has started, and for its start.
 LIMIT, START = 10.0, 60.0
-#: The seconds after which the user is told what takes so long.
+#: The seconds after which a message says what takes so long.
 NOTICE = 0.5
 #: The seconds between two checks of the child.
 PAUSE = 0.02
