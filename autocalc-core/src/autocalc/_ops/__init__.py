@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Operators by family: kernel call, backward rule, public function and methods.
 
-Imports `_tensor` and what is below.  `x_op` is the operator of one kernel, which the
-public function `x` calls; the families share the files with an underscore.
+This layer imports `_tensor` and the layers below it.  The public function `x` calls
+`x_op`, the operator of one kernel.  Files whose names begin with an underscore hold
+code that several families share.
 """

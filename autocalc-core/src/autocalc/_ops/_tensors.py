@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """`tensors`: the namespace in which a backward rule records a graph.
 
-It has the functions of `arrays`, on tensors.  A kernel that has an operator runs as
-that operator; any other is recorded as its decomposition.
+It has the functions of `arrays`, but for tensors.  A kernel that has an operator runs
+as that operator; any other kernel is recorded as its decomposition.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from autocalc._tensor import Tensor, dtypes, make
 
 
 class Tensors:
-    """The twin of `arrays` that records."""
+    """The counterpart of `arrays` that records."""
 
     records = True
 
@@ -60,7 +60,7 @@ class Tensors:
 
     @staticmethod
     def is_view(a: Tensor) -> bool:
-        """Nothing is owned here: each sum is a new tensor."""
+        """Return True: no tensor here owns its memory, so each sum is a new tensor."""
         return True
 
     def zeros(self, shape: Shape, dtype: DType) -> Tensor:
@@ -78,12 +78,12 @@ class Tensors:
 
     @staticmethod
     def arange(n: int, like: Tensor) -> Tensor:
-        """Return the integers 0 to n - 1, where `like` is."""
+        """Return the integers 0 to n - 1, on the device of `like`."""
         return make(arrays.arange(n, like._array), None)
 
     @staticmethod
     def random_bits(seed: Tensor, offset: Tensor, *bits: int, **free: Any) -> Tensor:
-        """Return the words of a stream, which have no derivative."""
+        """Return words of a random stream, which have no derivative."""
         words = arrays.random_bits(seed._array, offset._array, *bits, **free)
         return make(words, None)
 
@@ -97,7 +97,7 @@ class Tensors:
 
     @staticmethod
     def contiguous(a: Tensor) -> Tensor:
-        """Return `a` itself where it is C-contiguous, else a copy that is."""
+        """Return `a` itself if it is C-contiguous, else a copy that is."""
         return a if a.is_contiguous() else view.clone_op(a)
 
     def add_into(self, total: Tensor, value: Tensor) -> Tensor:
@@ -148,7 +148,7 @@ class Tensors:
 
 
 def _as_operator(spec: KernelSpec) -> Callable[..., Any]:
-    """Call an operator as the kernel of its name is called in `arrays`."""
+    """Call an operator the way `arrays` calls the kernel of the same name."""
     operator = OPERATORS[spec.name]
     if len(spec.outputs) == 1:
         return operator

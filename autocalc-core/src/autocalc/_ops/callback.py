@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A function of the user's that a compiled step calls at its place in each replay."""
+"""User functions that a compiled step calls at their place in each replay."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import sequence
 from autocalc.errors import ArgumentError, DTypeError, GradError
 
-#: Values by which functions are distinguished; others by their identity.
+#: Types whose values distinguish functions; other objects count by identity.
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
@@ -116,7 +116,7 @@ def _check_function(function: Any) -> None:
 
 
 def _writable(mutates: Tensor | Sequence[Tensor]) -> list[Tensor]:
-    """Return the tensors that are written; raise if one may not be."""
+    """Return the tensors that the function writes; raise if one must not be written."""
     if isinstance(mutates, Tensor):
         mutates = [mutates]
     tensors: list[Tensor] = sequence("callback", "mutates", mutates)
@@ -140,7 +140,7 @@ def _writable(mutates: Tensor | Sequence[Tensor]) -> list[Tensor]:
 
 
 def _call(function: Callable[..., Any], tensors: Iterable[Tensor]) -> None:
-    """Call a function where no gradients are recorded."""
+    """Call a function without recording gradients."""
     token = enter(grad=False)
     try:
         function(*tensors)
@@ -173,7 +173,7 @@ class Callback(UserCall):
 
     @property
     def name(self) -> str:
-        """The function's name."""
+        """The name of the function."""
         return getattr(self.function, "__qualname__", type(self.function).__name__)
 
     def __call__(self, arrays: Sequence[Any]) -> None:
@@ -197,9 +197,10 @@ class Callback(UserCall):
 
 
 def _tensor(array: Any, parameter: ref[Tensor] | None) -> Tensor:
-    """Return a tensor on an array: the parameter with that memory, or a new one.
+    """Return the parameter that owns the memory of an array, or else a new tensor.
 
-    It is a new view, so that whatever keeps it is counted as a user of the memory.
+    A new tensor gets its own view of the array.  So whatever keeps the tensor counts as
+    a user of the memory.
     """
     known = None if parameter is None else parameter()
     if known is not None:
@@ -223,15 +224,15 @@ def _parts(function: Any) -> tuple[Any, list[Any]] | None:
         words = function.__kwdefaults__ or {}
         values = [*(function.__defaults__ or ()), *words.values()]
         for cell in function.__closure__ or ():
-            with suppress(ValueError):  # it is empty
+            with suppress(ValueError):  # the cell is empty
                 values.append(cell.cell_contents)
         return (function.__code__, tuple(words)), values
     return None
 
 
 def _key(value: Any, outer: tuple[int, ...]) -> Any:
-    """Return a key that is equal for values that are, or do, the same."""
-    for kind in _PLAIN:  # subclasses of numbers count as these
+    """Return a key that is equal for equal values and for equivalent functions."""
+    for kind in _PLAIN:  # subclasses count as these
         if isinstance(value, kind):
             return kind, value
     parts = _parts(value)
@@ -243,7 +244,7 @@ def _key(value: Any, outer: tuple[int, ...]) -> Any:
 
 
 def _variables(value: Any, outer: tuple[int, ...]) -> Iterator[Any]:
-    """Yield the values that a function holds, and those in lists and tuples there."""
+    """Yield the values that a function holds, also those inside lists and tuples."""
     parts = _parts(value)
     values = value if isinstance(value, (list, tuple)) else parts and parts[1]
     if not values or id(value) in outer:

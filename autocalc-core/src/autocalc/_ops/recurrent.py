@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Layers of RNN, LSTM and GRU over padded or packed sequences."""
+"""RNN, LSTM and GRU layers for padded or packed sequences."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from autocalc._ops.matrices import matmul
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor
 
-# Inputs x, w_ih, w_hh, b_ih, b_hh, h0, and c0 of an LSTM; see the kernels' specs.
+# The inputs are x, w_ih, w_hh, b_ih, b_hh, h0, and for an LSTM c0; see the kernel
+# specs.
 rnn_op = nary("rnn", saves="out x w_ih w_hh b_ih b_hh h0")
 
 
@@ -88,8 +89,8 @@ class Weights(NamedTuple):
 def _precision(kind: str, *args: Any, cell: bool = False) -> str:
     """Return the policy under `autocast`.
 
-    The states of a GRU, and of the cell of an LSTM, are blended by operators of no
-    policy, so that their precision stays.
+    Operators without a policy blend the states of a GRU and of an LSTM cell.  So these
+    keep their precision.
     """
     first: States = args[-2]
     if kind == "GRU" or (cell and kind == "LSTM"):
@@ -112,7 +113,7 @@ def layer(
     `kind` is ``"LSTM"``, ``"GRU"``, ``"RNN_TANH"`` or ``"RNN_RELU"``; a `cell` runs one
     step.
     """
-    del cell  # for the policy
+    del cell  # only the policy uses it
     if x._array.dtype is not weights.w_ih._array.dtype:
         check_alike(kind, (x, *weights))
     if weights.w_hr is not None:
@@ -138,10 +139,11 @@ def packed_layer(
     first: States,
     reverse: bool,
 ) -> tuple[Tensor, States]:
-    """Run a layer over packed sequences ``[N, I]``, `sizes` of them at each step.
+    """Run a layer over packed sequences ``[N, I]``; `sizes` has the batch of each step.
 
-    Steps of equally many sequences are one call; between two calls the shorter ones
-    have ended, or from the other side begin with their first states.
+    Consecutive steps with the same number of sequences are one call.  Between two calls
+    the shorter sequences have ended.  In the reverse direction they begin with their
+    first states.
     """
     spans = _spans(sizes)
     out: list[Tensor] = []
@@ -168,7 +170,7 @@ def packed_layer(
 
 
 class _Span(NamedTuple):
-    """Steps of equally many sequences."""
+    """Consecutive steps with the same number of sequences."""
 
     start: int  # the row of the first element
     steps: int
@@ -192,7 +194,7 @@ def _last(out: Tensor, reverse: bool) -> Tensor:
 def _projecting(
     x: Tensor, weights: Weights, first: States, reverse: bool
 ) -> tuple[Tensor, States]:
-    """Run an LSTM whose output is projected, operator by operator at each step."""
+    """Run an LSTM with projected outputs, operator by operator at each step."""
     assert weights.w_hr is not None
     h, c = first
     size = c.shape[1]

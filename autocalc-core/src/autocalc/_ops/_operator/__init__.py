@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""How an operator is made: factories, rules, and checks of its arguments."""
+"""How operators are made: factories, backward rules, and checks of arguments."""

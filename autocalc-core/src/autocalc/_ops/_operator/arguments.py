@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The checks of arguments that functions have in common."""
+"""Checks of arguments that many functions share."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ __all__ = [
 
 Dims: TypeAlias = int | Sequence[int] | None
 
-#: One or several dimensions that must be given, by the name of `dim` or of `axis`: see
-#: `declared`.  The default, None, never comes as far as the function.
+#: The type of a required argument: one or more dimensions, given as `dim` or as `axis`.
+#: `declared` raises if both are missing, so the function never gets the default None.
 NeededDim: TypeAlias = Any
 NeededDims: TypeAlias = Any
 
 
 def axes_of(where: str, x: Tensor, dim: Dims) -> tuple[int, ...]:
-    """Return the dimensions meant by `dim`, sorted; None means all."""
+    """Return the dimensions that `dim` names, sorted; None means all dimensions."""
     ndim = x._array.ndim
     if dim.__class__ is int and -ndim <= dim < ndim:
         return (dim % ndim,)
@@ -71,7 +71,7 @@ def axis_of(where: str, dim: int, ndim: int) -> int:
 
 
 def full_shape(where: str, x: Tensor, shape: Sequence[int]) -> tuple[int, ...]:
-    """Return `shape` with -1 replaced, checked against the number of elements."""
+    """Return `shape` with -1 replaced by the size that fits the number of elements."""
     sizes = integers(where, "shape", shape)
     check_ndim(len(sizes))
     numel = x.numel()
@@ -90,7 +90,7 @@ def full_shape(where: str, x: Tensor, shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def min_of(sizes: Sequence[int]) -> int:
-    """Return the smallest size, 0 for none."""
+    """Return the smallest size, or 0 if there are no sizes."""
     return min(sizes, default=0)
 
 
@@ -117,7 +117,7 @@ def sizes_given(where: str, sizes: tuple[Any, ...], named: Any = None) -> Any:
 
 
 def sizes_of(where: str, size: tuple[Any, ...]) -> tuple[int, ...]:
-    """Return sizes given one by one or as one sequence; none is negative."""
+    """Return sizes given one by one or as one sequence; raise if one is negative."""
     sizes = integers(where, "size", tuple(sizes_given(where, size)))
     if min_of(sizes) < 0:
         raise ShapeError(f"{where}: {sizes} contains a negative number.")
@@ -125,9 +125,9 @@ def sizes_of(where: str, size: tuple[Any, ...]) -> tuple[int, ...]:
 
 
 def check_older_order(where: str, name: str, factor: Any, tensor: Any) -> None:
-    """Raise unless a number and then a tensor are given, as in PyTorch's older order.
+    """Raise unless a number and a tensor are given, the older order of PyTorch.
 
-    A factor after the tensors is given by its name alone.
+    A factor that follows the tensors must be passed by keyword.
     """
     if not isinstance(tensor, Tensor) or isinstance(factor, Tensor):
         last = type(tensor).__name__

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Operators whose precision follows the context, under `ac.autocast`.
+"""Operators whose precision `ac.autocast` chooses.
 
 ::
 
@@ -8,12 +8,12 @@
     @accelerate("product", ...)
     def mm(input, mat2): ...
 
-Each such operator has a *gate*.  While a context of `autocast` is open, the gate casts
-the operands, and runs the operator with autocast switched off.  So its parts compute in
-the precision that was chosen for the whole.  All others compute in the dtypes of their
-operands.
+Each such operator has a *gate*.  While an `autocast` context is open, the gate casts
+the operands and then runs the operator with autocast switched off.  So all parts of the
+operator compute in the precision that was chosen for the whole.  All other operators
+compute in the dtypes of their operands.
 
-Gates are open, and cost nothing, as long as no thread is in such a context.
+While no thread is in such a context, the gates are open and cost nothing.
 """
 
 from __future__ import annotations
@@ -33,12 +33,13 @@ from autocalc._tensor.storage import is_exported
 
 CallT = TypeVar("CallT", bound=Callable[..., Any])
 
-#: Dtypes that are cast; float64 was asked for by the user, and stays.
+#: Dtypes that autocast casts.  float64 is not among them: the user asked for it, so it
+#: stays.
 _CAST = frozenset({float32, float16, bfloat16})
 
 
 class Kept(NamedTuple):
-    """What was made of a leaf in lower precision, and of which state of it."""
+    """The cast of a leaf to lower precision, and the state of the leaf at that time."""
 
     leaf: Tensor
     array: Any
@@ -48,7 +49,7 @@ class Kept(NamedTuple):
     made: Tensor
 
     def holds(self, x: Tensor, array: Any, version: Version, grad: bool) -> bool:
-        """Return whether the leaf is as it was, and is used in the same way."""
+        """Return whether the leaf is unchanged and is used in the same way."""
         return (
             x is self.leaf
             and array is self.array
@@ -59,13 +60,16 @@ class Kept(NamedTuple):
 
 
 class Autocast(NamedTuple):
-    """What a context asks for; `kept` are casts of leaves by the leaves' numbers."""
+    """The settings of an `autocast` context.
+
+    `kept` maps the id of a leaf to the cast of that leaf.
+    """
 
     dtype: DType
     kept: dict[int, Kept] | None
 
     def emptied(self) -> Autocast:
-        """Return the same without any cast."""
+        """Return the same settings with no casts kept."""
         return Autocast(self.dtype, None if self.kept is None else {})
 
 
@@ -108,17 +112,17 @@ def autocasts(
     return declare
 
 
-#: Each operator of the engine that has a gate, and its gate.
+#: Maps each operator that has a gate to its gate.
 GATES: dict[Callable[..., Any], Callable[..., Any]] = {}
 
-#: How many contexts are open in all threads.
+#: The number of contexts that are open in all threads together.
 _open_contexts = [0]
 
 _lock = threading.Lock()
 
 
 class Under:
-    """A ``with`` block under an `Autocast`, or under none; it may be entered again."""
+    """A ``with`` block that sets an `Autocast`, or None; it may be entered again."""
 
     def __init__(self, mode: Callable[[], Autocast | None]) -> None:
         self._mode = mode
@@ -143,16 +147,16 @@ def _count(more: int) -> None:
 
 
 def keep_shut() -> None:
-    """Shut all gates for good: others than these have come."""
+    """Shut all gates for the rest of the process: gates were added from outside."""
     _count(1)
 
 
 def _run(policy: Callable[..., Any], operator: Any, /, *args: Any, **words: Any) -> Any:
-    """Run an operator on operands that are cast as its policy says."""
+    """Run an operator on operands cast as its policy says."""
     mode = current().autocast
     if mode is None:
         return operator(*args, **words)
-    if words.get("out") is not None:  # it has its dtype
+    if words.get("out") is not None:  # `out` fixes the dtype
         policy = _as_given
     convert = policy(mode, args, words)
     token = enter(autocast=None)
@@ -165,7 +169,7 @@ def _run(policy: Callable[..., Any], operator: Any, /, *args: Any, **words: Any)
 
 
 def _each(x: Any, convert: Callable[[Tensor], Tensor]) -> Any:
-    """Convert a tensor, or those in a list or tuple."""
+    """Convert a tensor, or the tensors in a list or tuple."""
     if isinstance(x, Tensor):
         return convert(x) if x.dtype in _CAST else x
     if x.__class__ is list or x.__class__ is tuple:
@@ -176,7 +180,7 @@ def _each(x: Any, convert: Callable[[Tensor], Tensor]) -> Any:
 
 
 def _by_arguments(policy: Callable[..., str]) -> Callable[..., Any]:
-    """Return the policy that a function names for each call."""
+    """Return the policy whose name a function returns for each call."""
     return lambda mode, args, words: _POLICIES[policy(*args, **words)](
         mode, args, words
     )
@@ -214,7 +218,7 @@ _POLICIES = {
 
 
 def _kept(mode: Autocast, x: Tensor) -> Tensor:
-    """Return a tensor in lower precision: a leaf is cast once, until it is written."""
+    """Return a tensor in lower precision; cast a leaf once, until it is written."""
     if x.dtype is mode.dtype:
         return x
     if mode.kept is None or x._edge.__class__ is not Leaf or is_exported(x):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Another dtype: the operator that every promotion needs."""
+"""The operator that changes a dtype; every promotion needs it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _move = Op("move")
 
 
 def astype(x: Tensor, dtype: DType) -> Tensor:
-    """Return `x` with another dtype: a recorded operation."""
+    """Return `x` with another dtype, as a recorded operation."""
     a = x._array
     out = arrays.cast(a, dtype.numpy)
     edge = x._edge
@@ -27,9 +27,10 @@ def astype(x: Tensor, dtype: DType) -> Tensor:
 
 
 def move(x: Tensor, dtype: Any) -> Tensor:
-    """Return a copy of `x` on the device of `dtype`: recorded.
+    """Return a copy of `x` on the device of `dtype`, as a recorded operation.
 
-    `dtype` is of the same elements: NumPy's of the CPU, or that of a device.
+    `dtype` has the same kind of elements as `x`.  It is a NumPy dtype for the CPU, or
+    the dtype of a device.
     """
     a = x._array
     out = arrays.move(a, dtype)

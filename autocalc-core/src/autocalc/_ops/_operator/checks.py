@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checks of tensors, and of numbers that layers have in common."""
+"""Checks of tensors, and of numbers that several layers take."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autocalc._tensor import dtypes
 from autocalc._tensor.checks import one_of, plain
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
-#: What becomes of the losses of single elements.
+#: The reductions: how the losses of single elements are combined.
 REDUCTIONS = ("mean", "sum", "none")
 
 
@@ -28,7 +28,7 @@ def check_number(where: str, name: str, value: Any) -> None:
 
 
 def check_sizes(where: str, **sizes: Any) -> list[int]:
-    """Return the values as integers; raise unless all are, and 0 or more."""
+    """Return the values as integers; raise unless all are integers of 0 or more."""
     found = {name: plain(size) for name, size in sizes.items()}
     for name, size in found.items():
         if isinstance(size, bool) or not isinstance(size, int) or size < 0:
@@ -39,7 +39,7 @@ def check_sizes(where: str, **sizes: Any) -> list[int]:
 
 
 def check_probability(where: str, p: Any) -> float:
-    """Return `p` as Python's number; raise unless it is one from 0 to 1."""
+    """Return `p` as a Python number; raise unless it is a number from 0 to 1."""
     if p.__class__ is float and 0.0 <= p <= 1.0:
         return p
     p = plain(p)
@@ -51,7 +51,7 @@ def check_probability(where: str, p: Any) -> float:
 
 
 def check_reduction(where: str, reduction: Any) -> None:
-    """Raise unless `reduction` is one of the three."""
+    """Raise unless `reduction` is "mean", "sum" or "none"."""
     one_of(where, "reduction", reduction, REDUCTIONS)
 
 
@@ -61,7 +61,7 @@ def check_approximate(where: str, approximate: Any) -> None:
 
 
 def refuse_booleans(where: str, *operands: Any) -> None:
-    """Raise if an operand is boolean, a tensor or True or False itself."""
+    """Raise if an operand is a boolean tensor, True or False."""
     if dtypes.bool_ in [dtype_of(where, one) for one in operands]:
         raise DTypeError(
             f"{where}: needs numbers, not bool; convert a mask with .float() or "
@@ -70,7 +70,7 @@ def refuse_booleans(where: str, *operands: Any) -> None:
 
 
 def check_float(where: str, *tensors: Any) -> None:
-    """Raise unless all are tensors of a floating-point dtype."""
+    """Raise unless all operands are tensors of a floating-point dtype."""
     for x in tensors:
         if check_tensor(where, x)._array.dtype.kind not in FLOAT_KINDS:
             raise DTypeError(
@@ -80,17 +80,18 @@ def check_float(where: str, *tensors: Any) -> None:
 
 
 def check_shape(where: str, name: str, x: Any, needed: str) -> None:
-    """Raise unless a tensor has a shape of the form that is needed.
+    """Raise unless a tensor has a shape of the required form.
 
-    ``"(N, C, L) or (C, L)"`` is two or three dimensions, ``"[..., n, k]"`` two or more,
-    ``"square matrices [..., n, n]"`` two or more, of which the last are equal; ``"a
-    vector"`` and ``"a matrix"`` are forms, too.  Other words are only text.
+    ``"(N, C, L) or (C, L)"`` means two or three dimensions.  ``"[..., n, k]"`` means
+    two or more.  ``"square matrices [..., n, n]"`` means two or more, and the last two
+    must be equal.  ``"a vector"`` and ``"a matrix"`` are forms, too.  Other words are
+    only text.
     """
     if not _fits(check_tensor(where, x)._array.shape, needed):
         raise ShapeError(f"{where}: `{name}` has shape {x.shape}; it must be {needed}.")
 
 
-@lru_cache(1024)  # 0.1 us where the comparison takes 1 us
+@lru_cache(1024)  # 0.1 us; the comparison takes 1 us
 def _fits(shape: tuple[int, ...], needed: str) -> bool:
     if not (forms := re.findall(r"[\[(]([^\])]*)[\])]", needed)):
         forms = ["n"] if needed.startswith("a vector") else ["m, n"]
@@ -98,7 +99,7 @@ def _fits(shape: tuple[int, ...], needed: str) -> bool:
 
 
 def _has_form(sizes: list[int], names: list[str]) -> bool:
-    """Return whether sizes are as many as names; those of one name must be equal."""
+    """Return whether there is one size per name, and equal names have equal sizes."""
     if "..." in names:
         at = names.index("...")
         more = len(sizes) - len(names) + 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Bringing operands to one dtype before a kernel sees them."""
+"""Convert operands to one dtype before a kernel sees them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from autocalc.errors import DTypeError, ShapeError
 
 Number = (int, float, bool, np.number, np.bool_)
 
-#: Classes of Python's numbers.
+#: The classes of Python numbers.
 PLAIN = frozenset({int, float, bool})
 
 
@@ -31,14 +31,14 @@ def rank(x: Any) -> int:
 
 
 def of_numpy(x: Any) -> Any:
-    """Return an array of NumPy as a tensor with a copy of it; all else as it is."""
+    """Copy a NumPy array into a tensor; return any other operand unchanged."""
     if x.__class__ is not np.ndarray:
         return x
     return make(arrays.filled(x, dtype_of("", x).numpy), None)
 
 
 def dtype_of(where: str, x: Any) -> DType:
-    """Return the dtype that an operand brings along."""
+    """Return the dtype that an operand contributes to promotion."""
     if isinstance(x, Tensor):
         return dtypes.of(x._array.dtype)
     if isinstance(x, Number):
@@ -62,7 +62,7 @@ def _of_pytorch(where: str, given: object) -> DTypeError:
 
 
 def not_a_tensor(where: str, given: object) -> TypeError:
-    """Make the error for an operand that is no tensor."""
+    """Make the error for an operand that is not a tensor."""
     if library(type(given)) == "torch":
         return _of_pytorch(where, given)
     remedy = "Make one with ac.tensor(...) or ac.from_numpy(...)."
@@ -81,7 +81,10 @@ def check_tensor(where: str, x: Any) -> Tensor:
 
 
 def both_tensors(where: str) -> Callable[[Any, Any], None]:
-    """Return a check that two operands are tensors: here PyTorch takes no numbers."""
+    """Return a check that both operands are tensors.
+
+    PyTorch refuses numbers here, too.
+    """
 
     def check(x: Any, y: Any) -> None:
         check_tensor(where, x), check_tensor(where, y)
@@ -98,15 +101,15 @@ def tensor_first(where: str) -> Callable[[Any, Any], None]:
     return check
 
 
-#: Integers below are floats without rounding, in float32 too.
+#: Integers smaller than this convert to a float without rounding, even to float32.
 _EXACT = 1 << 24
 
 
 def fast_scalar(x: Any, y: Any) -> Tensor | None:
     """Return a number next to a floating-point tensor as a 0-d tensor of its dtype.
 
-    None for any other pair.  It saves the search for a common dtype, two thirds of what
-    ``x + 2.0`` takes.
+    Return None for any other pair.  This avoids the search for a common dtype, which
+    takes two thirds of the time of ``x + 2.0``.
     """
     kind = type(y)
     if kind is float or (kind is int and -_EXACT < y < _EXACT):
@@ -119,7 +122,7 @@ def fast_scalar(x: Any, y: Any) -> Tensor | None:
 
 
 def is_beside_half(x: Any, y: Any) -> bool:
-    """Return whether one operand is a number that the other, of half precision, rounds.
+    """Return whether a number would be rounded in the half precision of the tensor.
 
     Such a pair is computed in float32.
     """
@@ -131,10 +134,10 @@ def is_beside_half(x: Any, y: Any) -> bool:
 
 
 def array_beside(a: Any, y: Any) -> Any:
-    """Return the array of `y`, which is a tensor or a number, to compute with `a`.
+    """Return `y`, a tensor or a number, as an array to compute with `a`.
 
-    A number has the dtype of `a`.  None where it would change that (a float with
-    integers), and for all that is neither.
+    A number gets the dtype of `a`.  Return None if the number would change the dtype of
+    the result (a float next to integers), or if `y` is neither a tensor nor a number.
     """
     kind = y.__class__
     if kind is float:
@@ -157,7 +160,7 @@ def result_dtype(where: str, *operands: Any) -> DType:
 
 
 def same_dtype(where: str, x: Any, y: Any) -> tuple[Tensor, Tensor]:
-    """Return two tensors, which must have one dtype: nothing is promoted here."""
+    """Return two tensors, which must have the same dtype: nothing is promoted here."""
     a, b = check_tensor(where, x), check_tensor(where, y)
     if a._array.dtype is not b._array.dtype:
         place_of(where, a._array, b._array)
@@ -170,7 +173,7 @@ def same_dtype(where: str, x: Any, y: Any) -> tuple[Tensor, Tensor]:
 
 
 def _conversion(a: Tensor, b: Tensor) -> str:
-    """Return what to do about two dtypes: integers become the floats of the other."""
+    """Return the hint for two different dtypes: convert the integers to floats."""
     if a.is_floating_point() == b.is_floating_point():
         return "Convert one of them with .to(...)."
     which, other = ("first", b) if b.is_floating_point() else ("second", a)
@@ -180,7 +183,7 @@ def _conversion(a: Tensor, b: Tensor) -> str:
 def as_operand(x: Any, dtype: DType, place: DeviceDType | None = None) -> Tensor:
     """Return `x` as a tensor of `dtype`: a recorded cast, or a cached constant.
 
-    With `place` on that device: a number, and a tensor without dimensions of the CPU.
+    With `place`, a number or a CPU tensor without dimensions is moved to that device.
     """
     kind: Any = dtype.numpy if place is None else place.of(dtype.numpy)
     x = of_numpy(x)
@@ -192,7 +195,7 @@ def as_operand(x: Any, dtype: DType, place: DeviceDType | None = None) -> Tensor
 
 
 def coerce(where: str, *operands: Any) -> tuple[Tensor, ...]:
-    """Return all operands as tensors of the dtype that they become together."""
+    """Return all operands as tensors of the dtype that they promote to."""
     if _of_one_dtype(operands):
         return operands
     dtype = result_dtype(where, *operands)
@@ -201,7 +204,7 @@ def coerce(where: str, *operands: Any) -> tuple[Tensor, ...]:
 
 
 def coerce_two(where: str, x: Any, y: Any) -> tuple[Tensor, ...]:
-    """Return two operands as `coerce` does; at once where nothing is to be promoted."""
+    """Do what `coerce` does for two operands; return at once if nothing is promoted."""
     a, b = getattr(x, "_array", None), getattr(y, "_array", None)
     if a is not None and b is not None:
         if a.dtype is b.dtype:
@@ -220,12 +223,12 @@ def _of_one_dtype(operands: tuple[Any, ...]) -> bool:
             if x._array.dtype is not dtype:
                 return False
     except AttributeError:
-        return False  # a number, or what is no operand
+        return False  # a number, or no valid operand
     return True
 
 
 def coerce_pair(where: str, x: Any, y: Any) -> tuple[Tensor, ...]:
-    """Return two operands, one of them no tensor at least, as tensors of one dtype."""
+    """Return two operands, one or both of them not tensors, as tensors of one dtype."""
     if not (isinstance(x, Tensor) or isinstance(y, Tensor)):
         dtype_of(where, x)
         return make(constant(x, dtypes.of_scalar(x).numpy), None), y
@@ -233,12 +236,12 @@ def coerce_pair(where: str, x: Any, y: Any) -> tuple[Tensor, ...]:
 
 
 def promote_pair(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
-    """Return two tensors of different dtypes cast to the one they become."""
+    """Cast two tensors of different dtypes to the dtype that they promote to."""
     return coerce("promotion", x, y)
 
 
 def cast(x: Tensor, dtype: DType) -> Tensor:
-    """Return `x` with another dtype; a recorded operation."""
+    """Return `x` with another dtype, as a recorded operation."""
     if dtype.__class__ is not DType:
         dtype = dtypes.as_dtype(dtype)
     given = x._array.dtype
@@ -248,9 +251,10 @@ def cast(x: Tensor, dtype: DType) -> Tensor:
 
 
 def in_float32(function: Callable[..., Tensor], *halves: Tensor) -> Tensor:
-    """Return a composition of operators on float16 or bfloat16, rounded once.
+    """Compute a composition of operators in float32, and round the result once.
 
-    Each operator alone would round; squares and quotients would overflow.
+    The operands are float16 or bfloat16.  Each operator alone would round its result,
+    and squares and quotients would overflow.
     """
     wide = (cast(x, dtypes.float32) for x in halves)
     return cast(function(*wide), halves[0].dtype)
@@ -268,7 +272,7 @@ def to_float(x: Tensor) -> Tensor:
 
 
 def checked_number(where: str, x: Tensor, value: Any) -> Tensor:
-    """Return a number or 0-d tensor in the dtype of `x`, which must hold its kind."""
+    """Return a number or 0-d tensor in the dtype of `x`, which must hold that kind."""
     if value.__class__ in PLAIN:
         array = array_beside(x._array, value)
         if array is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How an operator is made: a kernel, what its backward rule saves, and the rule.
+"""Factories that make an operator of a kernel, the saved values and a backward rule.
 
 ::
 
@@ -7,8 +7,8 @@
     @mul.vjp
     def _(k, n, g): ...
 
-A plain function per arity, made once, holds the hot path: an operator on small
-tensors costs as much as its function calls, so there are few of them.
+Each factory returns one plain function, which holds the whole hot path.  On small
+tensors an operator costs as much as its function calls, so there are few of them.
 """
 
 from __future__ import annotations
@@ -47,28 +47,28 @@ from autocalc._tensor import Tensor, make
 
 provide(short_program=traced_composites.composite)
 
-#: A tensor, or a number that becomes one.
+#: A tensor, or a number that is converted to one.
 Operand: TypeAlias = Tensor | float
 
-#: Operators by kernel name, in the kernels' calling convention.
+#: Maps kernel names to operators that take the arguments of the kernel.
 OPERATORS: dict[str, Operator] = {}
 
 
 class Operator(Protocol):
-    """A plain function with the operator's data hung on it."""
+    """A plain function with the operator's data as attributes."""
 
     op: Op
     vjp: Callable[[Rule], Rule]
 
     def __call__(self, *args: Any) -> Tensor:
-        """Run it on tensors and attributes, in the kernel's order."""
+        """Run the operator on tensors and attributes, in the kernel's order."""
 
 
 class OfOne(Protocol):
     """An elementwise function of one tensor."""
 
     def __call__(self, input: Tensor, *, out: Tensor | None = None) -> Tensor:
-        """Return a new tensor, or `out` with the result in it."""
+        """Return a new tensor, or `out` filled with the result."""
 
 
 class Unary(OfOne, Protocol):
@@ -85,7 +85,7 @@ class OfTwo(Protocol):
     def __call__(
         self, input: Operand, other: Operand, *, out: Tensor | None = None
     ) -> Tensor:
-        """Return a new tensor, or `out` with the result in it."""
+        """Return a new tensor, or `out` filled with the result."""
 
 
 class Binary(OfTwo, Protocol):
@@ -103,13 +103,13 @@ class MultiOperator(Protocol):
     vjp: Callable[[Rule], Rule]
 
     def __call__(self, *args: Any) -> tuple[Tensor, ...]:
-        """Run it on tensors and attributes, in the kernel's order."""
+        """Run the operator on tensors and attributes, in the kernel's order."""
 
 
 def operator(
     call: Callable[..., Any], op: Op, doc: str = "", *, main: bool = True
 ) -> Operator:
-    """Hang the operator's data on the function that runs it."""
+    """Attach the operator's data to the function that runs it."""
 
     def vjp(rule: Rule) -> Rule:
         op.rule = rule
@@ -118,7 +118,7 @@ def operator(
     function = cast("Any", call)
     function.op, function.vjp = op, vjp
     function.__name__ = function.__qualname__ = op.name
-    function.__module__ = _declaring_module()  # by which it is pickled
+    function.__module__ = _declaring_module()  # pickle looks it up here
     function.__doc__ = doc or (op.spec.doc if op.spec else op.name)
     if main:
         OPERATORS[op.name] = function
@@ -148,11 +148,11 @@ def unary(
 ) -> Unary:
     """Make an elementwise operator of one input; integers become floats.
 
-    `doc` says what one element becomes: "Return `doc`, element by element."  A kernel
-    has one operator that recorded rules call; one that is not `main` is another.
-    `of_bool` is what it does with booleans, where the kernel takes none.  `place` is
-    where the function is public, as in "special.".  `names` are those of the methods,
-    see `method`.
+    `doc` says what one element becomes: "Return `doc`, element by element."  Recorded
+    rules call the one `main` operator of a kernel; an operator that is not `main` is an
+    additional one. `of_bool` handles booleans if the kernel does not take them.
+    `place` is the namespace of the public function, for example "special.".  `names`
+    are the names of the methods; see `method`.
     """
     index = KERNEL_INDEX[name]
     spec = TABLE[name]
@@ -226,7 +226,7 @@ def documented(
 ) -> str:
     """Return the docstring of an elementwise function.
 
-    `example` has the elements of each operand and those of the result.
+    `example` holds the elements of each operand and those of the result.
     """
     lines = [doc, "", "Parameters", "----------"]
     for operand in (*operands, "out"):
@@ -241,7 +241,7 @@ def documented(
     return "\n".join(lines)
 
 
-# One frame: each more would cost 4 % of ``a * b``.
+# Keep all of this in one function: each further call would cost 4 % of ``a * b``.
 def binary(  # noqa: C901
     name: str,
     doc: str,
@@ -262,10 +262,11 @@ def binary(  # noqa: C901
 
     `doc` says what one pair of elements becomes: "Return `doc`, element by element;
     shapes broadcast."  `mixed` sees operands of two dtypes, or a number, before they
-    are promoted: it raises, returns the result, or None.  Without `numbers` both must
-    be tensors; without `usual`, `mixed` sees a number with a floating-point tensor,
-    too.  `number_first`, `number_last`: a number before or after such a tensor needs no
-    look of `mixed`. `place` and `names` are those of `unary`.
+    are promoted.  It raises, returns the result, or returns None.  Without `numbers`
+    both operands must be tensors.  Without `usual`, `mixed` also sees a number next to
+    a floating-point tensor.  `number_first` and `number_last` say that a number before
+    or after such a tensor needs no call of `mixed`. `place` and `names` are those of
+    `unary`.
     """
     index = KERNEL_INDEX[name]
     spec = TABLE[name]
@@ -284,7 +285,7 @@ def binary(  # noqa: C901
         number_last = usual
 
     def form(as_operator: bool) -> Callable[..., Any]:  # noqa: C901
-        """Make the function, or Python's operator, which leaves foreign operands."""
+        """Make the function or operator; operators leave foreign operands to Python."""
 
         def call(  # noqa: C901
             input: Operand, other: Operand, *, out: Tensor | None = None
@@ -374,22 +375,24 @@ def binary(  # noqa: C901
 
 
 def _apart(methods: str) -> tuple[str, list[str]]:
-    """Return the names of methods, and those that are Python's operators."""
+    """Split names into those of methods and those of Python operators."""
     words = methods.split()
     operators = [word for word in words if word.startswith("__")]
     return " ".join(word for word in words if word not in operators), operators
 
 
-# One frame, as in `binary`.
+# Keep all of this in one function, as in `binary`.
 def nary(  # noqa: C901
     name: str, saves: str = "", *, differentiable: bool = True, main: bool = True
 ) -> Operator:
     """Make the operator of any kernel: ``call(*tensors, *attributes)``.
 
-    One that is not `main` is another of a kernel that has an operator already.
+    An operator that is not `main` is an additional one for a kernel that has an
+    operator already.
 
-    Optional outputs are computed if they are saved and a gradient is wanted.  Kernels
-    of several outputs give a tuple of those that the spec does not call optional.
+    Optional outputs are computed if they are saved and a gradient is needed.  For
+    kernels of several outputs the operator returns a tuple of those that the spec does
+    not mark as optional.
     """
     spec = TABLE[name]
     general = KernelCall(spec)
@@ -461,7 +464,7 @@ def nary(  # noqa: C901
 def _of_one_input(
     general: KernelCall, op: Op, saver: Saves, differentiable: bool
 ) -> Callable[..., Any]:
-    """Make the call of a kernel of one input and one output: a sum, a softmax."""
+    """Make the call of a kernel with one input and one output, such as a softmax."""
     name, index = op.name, general.index
     saves_rounded = differentiable and op.saves_rounded
 
@@ -478,7 +481,7 @@ def _of_one_input(
         plan = selection.tables[index].get(key)
         if plan is None or plan[3] is not None or plan[0].__class__ is Decomposed:
             out = general.run(selection, key, (a, *attributes), 0)
-        else:  # what `run` does, without its frame
+        else:  # inlined from `run`
             out = selection.empty(*plan[1][0])
             plan[0](out, a, *attributes, *plan[2])
         if edge is None or not (differentiable and state.grad):
@@ -494,12 +497,12 @@ def _of_one_input(
 
 
 def multi(name: str, saves: str = "", *, main: bool = True) -> MultiOperator:
-    """Make the operator of a kernel with several outputs that users get."""
+    """Make the operator of a kernel that returns several outputs to users."""
     return cast("MultiOperator", nary(name, saves, main=main))
 
 
 def _led_to(node: Node, results: list[Any]) -> tuple[Any, ...]:
-    """Let the floating-point results among several lead to their node."""
+    """Set the edges of floating-point results to the outputs of their common node."""
     for slot, result in enumerate(results):
         if result._array.dtype.kind in FLOAT_KINDS:
             result._edge = Output(node, slot)

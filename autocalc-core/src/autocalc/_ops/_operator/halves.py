@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""float16 and bfloat16 in functions made of several kernels: one rounding for all.
+"""Functions of several kernels on float16 and bfloat16, rounded only once.
 
 ::
 
@@ -8,10 +8,10 @@
     @rounded_once
     def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None): ...
 
-A kernel computes in float32 and rounds its result.  A function of several would round
-after each of them, and overflow where only an intermediate value does.  It is given its
-tensors in float32 instead, and its results are rounded.  Both casts are recorded, so
-that gradients are computed in float32, too.
+A kernel computes in float32 and rounds its result.  A function of several kernels would
+round after each of them.  It would also overflow where only an intermediate value does.
+So this decorator casts the tensors to float32, and rounds the results of the function.
+Both casts are recorded, so gradients are computed in float32, too.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _rounded_once(function: Callable[..., Any], promotes: bool) -> Any:
 
 
 def _holds_half(given: Iterable[Any]) -> bool:
-    """Return whether there is a tensor of half precision among arguments."""
+    """Return whether a tensor of half precision is among the arguments."""
     for x in given:
         if isinstance(x, Tensor):
             if x._array.dtype in HALVES:
@@ -88,11 +88,11 @@ def in_float32(
     *,
     promotes: bool = False,
 ) -> T:
-    """Call a function with tensors of half precision in float32, and round results."""
+    """Cast tensors of half precision to float32, call a function, round its results."""
     words = words or {}
     kinds, scalars = _float_kinds([*args, *words.values()])
     halves = HALVES & (kinds | scalars)
-    kinds = kinds or scalars  # tensors without dimensions change no dtype
+    kinds = kinds or scalars  # 0-d tensors change no dtype
     if not halves or (len(kinds) > 1 and not promotes):
         return function(*args, **words)
     half = dtypes.of(next(iter(kinds))) if len(kinds) == 1 else dtypes.float32
@@ -103,7 +103,10 @@ def in_float32(
 
 
 def check_alike(where: str, given: Iterable[Any]) -> None:
-    """Raise where tensors of half precision meet others, which kernels would take."""
+    """Raise if tensors of half precision meet other dtypes.
+
+    The kernels would accept such a mixture.
+    """
     kinds, _ = _float_kinds(given)
     if len(kinds) > 1 and HALVES & kinds:
         names = " and ".join(sorted(dtypes.of(kind).name for kind in kinds))
@@ -114,7 +117,7 @@ def check_alike(where: str, given: Iterable[Any]) -> None:
 
 
 def _float_kinds(given: Iterable[Any]) -> tuple[set[Any], set[Any]]:
-    """Return the floating-point dtypes of tensors, and of those without dimensions."""
+    """Return the floating-point dtypes of tensors, and those of 0-d tensors."""
     found: tuple[set[Any], set[Any]] = set(), set()
     for x in given:
         if isinstance(x, Tensor):
@@ -127,7 +130,7 @@ def _float_kinds(given: Iterable[Any]) -> tuple[set[Any], set[Any]]:
 
 
 def _widened(x: Any) -> Any:
-    """Return an argument with float32 in the place of the halves."""
+    """Return an argument with its half-precision tensors cast to float32."""
     if isinstance(x, Tensor):
         return astype(x, dtypes.float32) if x._array.dtype in HALVES else x
     if isinstance(x, DType):
@@ -136,7 +139,7 @@ def _widened(x: Any) -> Any:
 
 
 def _rounded(x: Any, half: DType) -> Any:
-    """Return a result, or several, with what is float32 rounded."""
+    """Return a result, or several, with the float32 tensors rounded."""
     if isinstance(x, Tensor):
         return astype(x, half) if x._array.dtype is FLOAT32 and half.is_half else x
     return _with_parts(x, [_rounded(one, half) for one in x]) if _is_several(x) else x
@@ -147,5 +150,5 @@ def _is_several(x: Any) -> bool:
 
 
 def _with_parts(x: Any, parts: list[Any]) -> Any:
-    """Return a list, tuple or named tuple of other parts."""
+    """Return a list, tuple or named tuple of the same class with other parts."""
     return x.__class__(*parts) if hasattr(x, "_fields") else x.__class__(parts)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The layout in memory of tensors that are made, as `memory_format` asks for it."""
+"""The memory layout of new tensors, as `memory_format` requests it."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def laid_out(
     *,
     is_empty: bool = False,
 ) -> Tensor:
-    """Return a new tensor in the layout asked for; by default that of `like`.
+    """Return a new tensor in the requested layout; the default is that of `like`.
 
-    Values are copied, unless it `is_empty`.
+    Values are copied, unless `is_empty` is true.
     """
     given = preserve_format if memory_format is None else memory_format
     array, kept = made._array, given is preserve_format

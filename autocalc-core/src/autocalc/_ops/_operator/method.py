@@ -6,8 +6,9 @@
     @method("clamp_min", inplace="clamp_min_")
     def clamp_min(input: Tensor, min: Operand) -> Tensor: ...
 
-A method is the function itself, and so costs no frame of its own; the tensor is its
-first argument.  `autocalc._methods` attaches all of them once every operator exists.
+A method is the function itself; the tensor is its first argument.  So a method call
+costs no additional frame.  `autocalc._methods` attaches all methods once every operator
+exists.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from typing import Any, TypeVar
 
 from autocalc._tensor import Tensor
 
-#: Name of a method -> function of the tensor and the arguments.
+#: Maps the name of a method to a function of the tensor and the arguments.
 METHODS: dict[str, Callable[..., Any]] = {}
 
-#: Name of a method that writes in place -> the function whose result it writes.
+#: Maps the name of an in-place method to the function whose result it writes.
 IN_PLACE: dict[str, Callable[..., Any]] = {}
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
@@ -64,18 +65,18 @@ def _register(table: dict[str, Any], names: str, function: Callable[..., Any]) -
 
 
 def is_foreign(other: Any) -> bool:
-    """Return whether an operator leaves `other` to Python, which asks it for its own.
+    """Return whether an operator leaves `other` to Python, which asks its class.
 
-    Classes of Python itself, of NumPy and of PyTorch know no tensors; what they would
-    make of one, or say, is less than the error here.
+    Classes of Python, NumPy and PyTorch do not know our tensors.  Their own results or
+    errors would help users less than the error raised here.
     """
     return library(type(other)) not in {"builtins", "numpy", "torch", "autocalc"}
 
 
 def python_operator(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a function of two operands an operator that leaves foreign ones to Python.
+    """Make a function of two operands leave foreign operands to Python.
 
-    Nothing is asked where the function succeeds.
+    If the function succeeds, nothing else is checked.
     """
 
     def call(self: Any, other: Any) -> Tensor:
@@ -93,7 +94,7 @@ def python_operator(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def library(kind: type) -> str:
-    """Return the name of the package that a class is from."""
+    """Return the name of the package that defines a class."""
     return kind.__module__.partition(".")[0]
 
 

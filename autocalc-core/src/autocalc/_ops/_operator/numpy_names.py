@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""NumPy's names `axis` and `keepdims`, which PyTorch takes for `dim` and `keepdim`.
+"""The NumPy names `axis` and `keepdims`, which PyTorch accepts for `dim`, `keepdim`.
 
-They are arguments of their own: where they are left out, a call pays for one look.
+They are separate arguments, so a call that leaves them out pays for one check only.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from autocalc.errors import ArgumentError, DTypeError
 
 
 def dim_or_axis(where: str, dim: Any, axis: Any, default: Any = None) -> Any:
-    """Return `axis`; an error if both `dim` and `axis` are given, or none."""
+    """Return `axis`; raise if `dim` and `axis` are both given or both missing."""
     if axis is None:
         raise DTypeError(f"{where}: `dim` is missing; it must be an integer.")
     if dim is not default:
@@ -26,7 +26,7 @@ def dim_or_axis(where: str, dim: Any, axis: Any, default: Any = None) -> Any:
 
 
 def keepdim_or_keepdims(where: str, keepdim: Any, keepdims: Any) -> Any:
-    """Return `keepdims`; an error if `keepdim` is given, too."""
+    """Return `keepdims`; raise if `keepdim` is given, too."""
     if keepdim is not False:
         raise ArgumentError(
             f"{where}: `keepdim`={keepdim} and `keepdims`={keepdims} mean the same; "

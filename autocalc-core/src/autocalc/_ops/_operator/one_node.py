@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Operators made of several kernels, which are recorded as one node.
+"""Operators made of several kernels that are recorded as one node.
 
 ::
 
@@ -10,8 +10,8 @@
     @_hardsigmoid.vjp
     def _(k, n, g): ...
 
-Each operator of a composition costs a tensor, a node and its checks; on small tensors
-that is most of what it takes.
+In a composition each operator costs a tensor, a node and its checks.  On small tensors
+that is most of the time.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def one_node(
 ) -> Callable[[Callable[..., Tensor]], Operator]:
     """Make an operator of a function of tensors and, after them, attributes.
 
-    Where a tensor leads to a gradient, the function gets tensors without a history, so
-    that its short program runs there, too.  `saves` names inputs as the kernel `like`
-    does, whose other names do not matter.
+    If a tensor leads to a gradient, the function gets tensors without a history.  So
+    its short program runs in that case, too.  `saves` names inputs by the names that
+    the kernel `like` uses; nothing else about `like` matters.
     """
     op = Op(name)
     op.saves = Saves(saves, TABLE[like]) if like else None

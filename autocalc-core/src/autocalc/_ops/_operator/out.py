@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`out=`: the result in a tensor that the caller has."""
+"""`out=`: write the result into a tensor of the caller."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def apply_out(where: str, result: T, out: Any) -> T:
     return whole
 
 
-#: What PyTorch's errors call dtypes.
+#: The names of dtypes in the errors of PyTorch.
 _SPOKEN = {
     "float64": "Double",
     "float32": "Float",
@@ -65,14 +65,15 @@ _SPOKEN = {
 
 
 def spoken(dtype: dtypes.DType) -> str:
-    """Return a dtype's name in errors that programs for PyTorch look for."""
+    """Return the name of a dtype as it appears in the errors of PyTorch."""
     return _SPOKEN.get(dtype.name, dtype.name)
 
 
 _TRUTH = (dtypes.bool_, dtypes.uint8), " only supports bool tensor for result, got"
 _OF_INFINITY = (dtypes.bool_,), " does not support non-boolean outputs, such as"
 
-#: Operators whose `out` is of the result's dtype: which, and what is said of others.
+#: Operators whose `out` must have the dtype of the result, with the allowed dtypes and
+#: the text of the error for all others.
 _OF_ONE_KIND: dict[str, tuple[tuple[dtypes.DType, ...], str]] = {
     **dict.fromkeys(("all", "any"), _TRUTH),
     **dict.fromkeys(("isneginf", "isposinf"), _OF_INFINITY),
@@ -125,7 +126,7 @@ def copy_to_out(where: str, result: Tensor, out: Tensor) -> Tensor:
 
 
 def _resize(where: str, out: Tensor, shape: tuple[int, ...]) -> None:
-    """Give `out` other memory, of the result's shape."""
+    """Give `out` new memory of the shape of the result."""
     if out.numel():
         message = (
             f"{where}: `out` with one or more elements was resized, because it had "

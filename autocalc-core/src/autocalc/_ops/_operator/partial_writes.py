@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Operators that write into a part of a tensor: what in-place writes record."""
+"""The operators that in-place writes into a part of a tensor record."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _write_rule(k: Any, n: Any, g: Any) -> Any:
     if k.records:
         before = without(g, strides, view_chain) if n.needs(0) else None
         return before, viewed(g, view_chain) if n.needs(1) else None
-    if n.needs(1):  # a copy: zeros may take its place
+    if n.needs(1):  # a copy, so zeros may overwrite it
         value = arrays.copy(_viewed(g, view_chain))
     if n.needs(0):
         before = Partial(None, partial(_cleared, strides, view_chain))
@@ -47,9 +47,10 @@ def _write_rule(k: Any, n: Any, g: Any) -> Any:
 def _cleared(
     strides: Any, view_chain: view_tracker.ViewChain, a: Any, own: bool
 ) -> Any:
-    """Return `a` with zeros in a part, in its own memory where that is allowed.
+    """Return `a` with zeros in one part, in the memory of `a` if that is allowed.
 
-    So a loop that writes all rows of a tensor costs its size, not its square.
+    So the cost of a loop that writes all rows of a tensor grows with the size of the
+    tensor, not with the square of the size.
     """
     if not (own and strides is None and a.flags.c_contiguous):
         return _without(a, strides, view_chain)
@@ -61,9 +62,10 @@ _write.rule = _write_rule
 
 
 def record_write(x: Tensor, edge: Any) -> None:
-    """Record that the memory of `x` now holds what `edge` leads to; None: constants.
+    """Record that `x` now holds the values that `edge` leads to; None means constants.
 
-    If `x` is a view, its base is recorded as written in that part; all views follow.
+    If `x` is a view, the write is recorded for that part of its base, and all views of
+    the base follow.
     """
     base, view_chain = view_tracker.base_of(x), view_tracker.view_chain_of(x)
     a = base._array
@@ -116,7 +118,7 @@ _zeroed = Op("zeroed")
 
 
 def without(x: Tensor, strides: Any, view_chain: view_tracker.ViewChain) -> Tensor:
-    """Return a copy of `x` with zeros in the part that a view chain names."""
+    """Return a copy of `x` with zeros in the part that a view chain selects."""
     a = x._array
     out = _without(a, strides, view_chain)
     edge = x._edge if current().grad else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A node's description of its operator: the backward rule, and what that saves."""
+"""The description of an operator in a node: its backward rule and what that saves."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from autocalc._kernels.table import TABLE
 
 Rule = Callable[[Any, Any, Any], Any]
 
-#: Kernels whose results are elements of their operands, or are saved to tell which
-#: elements passed: rounded, they tell a rule the same.
+#: Kernels whose results are elements of their operands, or whose results are saved only
+#: to tell which elements passed.  Rounding does not change what such a result tells a
+#: rule.
 _SELECTING = frozenset({"max", "min", "relu", "hardtanh", "max_pool", "scatter_amax",
                         "scatter_amin", "adaptive_max_pool",
                         "batch_norm_running", "batch_norm_activation"})  # fmt: skip
 
-#: Every operator that was made, for readers of all rules: `ac.profiler`.
+#: All operators that were made; `ac.profiler` reads their rules.
 OPS: list[Op] = []
 
 
 class Op:
-    """A node's description of its operator."""
+    """The description of the operator of a node."""
 
     __slots__ = (
         "function",
@@ -42,13 +43,13 @@ class Op:
         self.spec = TABLE.get(name)
         self.saves = None if self.spec is None else Saves(saves, self.spec)
         self.rule: Rule = _no_rule
-        #: Of a node of halves: whether each gradient is the result of one kernel, which
-        #: rounds it once by itself.
+        #: For a node of half precision: whether each gradient is the result of one
+        #: kernel, which rounds it once by itself.
         self.rounds_once: Callable[[Any], bool] = _never
-        #: Of the same: the inputs that are float32 all the same, by their places.
+        #: For the same node: the positions of the inputs that are float32 nevertheless.
         self.wide_inputs: Callable[[Any], tuple[int, ...]] = _no_inputs
         self.is_view = False
-        #: Of a view operator: array, attributes -> array.
+        #: For a view operator: maps an array and attributes to an array.
         self.function: Callable[..., Any] | None = None
         #: The outputs that users get; only these have cotangents.
         self.kept: tuple[int, ...] = (0,)
@@ -60,7 +61,7 @@ class Op:
 
     @property
     def saves_rounded(self) -> bool:
-        """Whether the rule needs results as float32 has them, not rounded to halves."""
+        """Whether the rule needs results in float32, before rounding to half."""
         if self.saves is None or self.name in _SELECTING:
             return False
         spec, saved = self.spec, self.saves.outputs
@@ -71,7 +72,7 @@ class Op:
 
     @property
     def reads_itself(self) -> bool:
-        """Whether the gradient of the first input needs that input's value."""
+        """Whether the gradient of the first input needs the value of that input."""
         if self.saves is None:
             return False
         first = self.saves.first_input
@@ -94,9 +95,9 @@ def _no_rule(k: Any, n: Any, g: Any) -> Any:
 
 
 class Saves:
-    """Which operands a backward rule needs, and for which gradients.
+    """The operands that a backward rule needs, and for which gradients it needs them.
 
-    ``"a:b b:a"`` saves `a` if `b` needs a gradient and the other way round; ``"out"``
+    ``"a:b b:a"`` saves `a` if `b` needs a gradient, and `b` if `a` needs one; ``"out"``
     saves the output for any gradient.
     """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Records a call of tensors as a short program, and runs that in its place."""
+"""Records a call of tensors as a short program, which then runs in its place."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class ShortCall(NamedTuple):
     returns_none: bool
 
     def native(self) -> tuple[Any, ...] | None:
-        """Return the program for the engine; None where it has no room for it."""
+        """Return the program for the native engine; None if it does not fit there."""
         try:
             steps, registers = native_steps(self.steps)
         except NoProgramError:
@@ -89,9 +89,9 @@ def record(
     inputs: tuple[Any, ...],
     written: Any = None,
 ) -> tuple[Any, ShortCall | None]:
-    """Run the definition; return its result, and what repeats the call or None.
+    """Run the definition; return its result and a call that repeats it, or None.
 
-    `inputs` are the arrays of the tensors among the arguments, each once; `written` is
+    `inputs` are the arrays of the tensors among the arguments, each once.  `written` is
     the tensor that the definition may write.
     """
     tensors = _tensors((args, *keywords.values()))
@@ -128,12 +128,12 @@ def record(
 
 
 def record_write(definition: Any, args: Any, keywords: Any, inputs: Any) -> Any:
-    """Do the same for a function that writes its first argument."""
+    """Do the same as `record` for a function that writes its first argument."""
     return record(definition, args, keywords, inputs, args[0])
 
 
 def program_of(function: Any, *args: Any) -> Steps | None:
-    """Return the steps that repeat ``function(*args)``; None if nothing can."""
+    """Return the steps that repeat ``function(*args)``, or None if none can."""
     tensors = {id(x): x for x in _tensors(args)}.values()
     inputs = tuple([x._array for x in tensors])
     call = record(inspect.unwrap(function), args, {}, inputs)[1]
@@ -141,10 +141,11 @@ def program_of(function: Any, *args: Any) -> Steps | None:
 
 
 def holds(truth: Any) -> bool:
-    """Return whether an array of one truth value holds it.
+    """Return the truth value that a one-element array holds.
 
-    A function that continues only if it does may ask before it draws or writes. Its
-    program then asks again, and runs the function if the value does not hold.
+    A function that continues only if the value is true may call this before it draws or
+    writes.  Its program then checks the value again, and runs the function if the value
+    is false.
     """
     found = bool(plain(truth).item())
     recorder = getattr(_running, "recorder", None)
@@ -152,32 +153,32 @@ def holds(truth: Any) -> bool:
         if found and recorder is not None:
             recorder.require(truth)
         else:
-            bool(truth)  # a read that no program can repeat
+            bool(truth)  # no program can repeat this read
     return found
 
 
 def leave_undefined(array: Any) -> None:
-    """Note that new memory may be returned as it is, by a call that is recorded."""
+    """Note that a recorded call may return new memory without filling it."""
     recorder = getattr(_running, "recorder", None)
     if recorder is not None:
         recorder.leave_undefined(array)
 
 
 class _Drawing(Generator):
-    """Draws as the default generator does, and lets the recorder note it."""
+    """A generator that draws as the default generator does, and tells the recorder."""
 
     def __init__(self, recorder: ShortRecorder, now: Any) -> None:
         super().__init__()
         self._recorder, self._now = recorder, now
 
     def draw(self, words: int) -> tuple[Any, Any]:
-        """Take words from the generator that is the default one outside."""
+        """Take words from the generator that is the default outside the recording."""
         source = Source(default_generator.draw, words)
         return self._recorder.draw(self._now, source)
 
 
 def _recorder() -> ShortRecorder:
-    """Return this thread's recorder of the current selection and its decisions."""
+    """Return the recorder of this thread for the current kernel selection."""
     now = current().selection
     tables, recorder = getattr(_running, "known", (None, None))
     if recorder is None or tables is not now.tables:
@@ -187,7 +188,7 @@ def _recorder() -> ShortRecorder:
 
 
 def _tensors(arguments: Any) -> list[Any]:
-    """Return the tensors among arguments, and in the lists and tuples there."""
+    """Return the tensors among arguments, also those in lists and tuples."""
     found: list[Any] = []
     for x in arguments:
         if isinstance(x, Tensor):
@@ -199,7 +200,7 @@ def _tensors(arguments: Any) -> list[Any]:
 
 @contextmanager
 def _opaque(tensors: list[Any]) -> Iterator[tuple[list[bool], dict[int, Any]]]:
-    """Make the arrays of tensors opaque in this block; give the reads, and these."""
+    """Make the arrays of tensors opaque in this block; yield the reads and arrays."""
     tensors = list({id(x): x for x in tensors}.values())
     arrays = [x._array for x in tensors]
     found = {id(x): opaque(x._array) for x in tensors}
@@ -210,7 +211,7 @@ def _opaque(tensors: list[Any]) -> Iterator[tuple[list[bool], dict[int, Any]]]:
             yield reads, found
     finally:
         for x, a in zip(tensors, arrays, strict=True):
-            if x._array is found[id(x)]:  # and it still has this one
+            if x._array is found[id(x)]:  # the call did not replace it
                 x._array = a
 
 
@@ -224,7 +225,7 @@ class _Recording(NamedTuple):
     before: Any
 
     def written(self, result: Any) -> ShortCall:
-        """Return the function that repeats a call that wrote its first argument."""
+        """Return the short call for a function that wrote its first argument."""
         x = self.tensors[0]
         if result is not None and result is not x:
             raise NoProgramError
@@ -243,7 +244,7 @@ class _Recording(NamedTuple):
         )
 
     def new(self, result: Any) -> ShortCall:
-        """Return the function that repeats a call with new results or views."""
+        """Return the short call for a function that returns new tensors or views."""
         several = result if isinstance(result, tuple) else (result,)
         results = tuple(map(self._result, several))
         recorded = self.recorder.finish(list(map(self._array, several)))
@@ -291,7 +292,7 @@ class _Recording(NamedTuple):
         return Result(cell is not None, -1, ())
 
     def _run(self, steps: Steps, inputs: Sequence[Any]) -> list[Any]:
-        """Run steps where draws give what they gave."""
+        """Run the steps; the draws return the same values as in the recording."""
         drawn = iter(self.recorder.drawn)
 
         def again(step: Step) -> Step:
@@ -304,7 +305,7 @@ class _Recording(NamedTuple):
 
 
 def _follows(x: Any, given: Any, steps: Sequence[Any]) -> bool:
-    """Return whether a view was made, and recorded, by these steps, the last first."""
+    """Return whether these steps, from last to first, made and recorded a view."""
     edge = x._edge
     if not steps:
         return x is given
@@ -320,7 +321,7 @@ def _follows(x: Any, given: Any, steps: Sequence[Any]) -> bool:
 
 
 def _compare(a: Any, b: Any, *, undefined: bool = False) -> None:
-    """Raise unless arrays are the same; of undefined memory, in their layout."""
+    """Raise unless arrays are equal; of undefined memory compare only the layout."""
     if (a.shape, a.strides, a.dtype) != (b.shape, b.strides, b.dtype):
         raise NoProgramError
     if not undefined and plain(a).tobytes() != plain(b).tobytes():
@@ -328,20 +329,21 @@ def _compare(a: Any, b: Any, *, undefined: bool = False) -> None:
 
 
 class ShortProgram:
-    """The short call that Python runs in the place of a function."""
+    """The short call that Python runs in place of a function."""
 
     __slots__ = ("_call", "_executor", "_is_new", "_results")
 
     def __init__(self, call: ShortCall, inputs: tuple[Any, ...]) -> None:
         self._call = call
-        #: Whether it returns one new tensor, as most do.
+        #: Whether it returns one new tensor, as most functions do.
         self._is_new = call.cls is None and call.results == (Result(False, -1, ()),)
         pairs = zip(call.steps.results, call.results, strict=True)
         self._results = [(register, *result) for register, result in pairs]
         self._executor = ShortExecutor(call.steps, current().selection.empty)
         self._executor.shorten(call.steps, inputs)
 
-    # One frame but for the loop: a call of 16 elements takes as long as a few of them.
+    # All of this but the loop is one frame: a call on 16 elements takes no longer than
+    # a few frames.
     def run(
         self,
         tensors: list[Any],
@@ -349,7 +351,7 @@ class ShortProgram:
         args: tuple[Any, ...],
         keywords: dict[str, Any],
     ) -> Any:
-        """Run it; where a kernel fails, the definition says what is wrong."""
+        """Run the program; if a kernel fails, the definition raises the error."""
         bound = self._executor
         registers = [x._array for x in tensors]
         registers += bound.constants
@@ -381,9 +383,10 @@ class ShortProgram:
 def _explained(
     error: Exception, definition: Any, args: tuple[Any, ...], keywords: dict[str, Any]
 ) -> Exception:
-    """Return the definition's error for an index, which has the range.
+    """Return the definition's error for an index, because that error states the range.
 
-    It runs on a copy of what is written, as the program may have begun to write.
+    The definition runs on a copy of its first argument, because the program may have
+    begun to write into it.
     """
     if isinstance(error, KernelIndexError) and args and args[0].__class__ is Tensor:
         try:
@@ -394,7 +397,7 @@ def _explained(
 
 
 def _written(x: Any, counted: bool, returns_none: bool) -> Any:
-    """Count the write; return what the function does."""
+    """Count the write; return what the function returns."""
     if counted:
         x._version = x._version or Version()
     x._bump()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Functions that run the same kernels whenever they are given the same shapes.
+"""Functions that always run the same kernels for the same shapes.
 
 ::
 
@@ -8,14 +8,14 @@
     def roll(input, shifts, dims=None): ...
 
 Such a function is a few checks, views and kernels.  The dtypes, shapes and strides of
-its tensors and its other arguments decide what it runs, never the elements; and it
-writes new memory alone, or its first argument, which it returns.  A call that comes
+its tensors and its other arguments decide what it runs; the elements never do.  It
+writes only new memory, or its first argument, which it then returns.  A call that comes
 often is recorded as a *short program* (`short_calls.py`), which runs from then on.
-Calls that lead to a gradient, and all that no short program can repeat, run the
-function.
+Calls that lead to a gradient run the function itself, and so do all calls that no short
+program can repeat.
 
-The native engine makes the key of a call's arguments and runs the program.  Without one
-Python does so here.
+The native engine makes the key of the arguments of a call, and runs the program.
+Without the native engine the Python code here does both.
 """
 
 from __future__ import annotations
@@ -37,18 +37,19 @@ from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.size import Size
 
-#: A call that came so often is recorded, which takes as long as a hundred calls.
+#: A call is recorded once it has come this often: recording takes as long as a hundred
+#: calls.
 OFTEN = 32
 
-#: With more keys than this a selection begins again.
+#: If a selection has more keys than this, its table is cleared.
 MAX_KEYS = 4096
 
-#: Arguments that are distinguished by their class and value.
+#: Arguments that the key distinguishes by class and value.
 _VALUES = frozenset({bool, int, str, NoneType, EllipsisType, DType})
 _SEQUENCES = frozenset({list, tuple, Size})
 
 
-# One frame: a call of 16 elements takes as long as a few of them.
+# All of this is one frame: a call on 16 elements takes no longer than a few frames.
 def _replaying(definition: Any, record: Any, in_place: bool) -> Any:  # noqa: C901
     """Return a function that runs the definition, or a short program in its place."""
 
@@ -102,7 +103,7 @@ def _replaying(definition: Any, record: Any, in_place: bool) -> Any:  # noqa: C9
 def _put(
     key: list[Any], tensors: list[Any], x: Any, grad: bool, depth: int = 3
 ) -> bool:
-    """Add an argument to a key; False for what no key tells apart."""
+    """Add an argument to a key; return False if a key cannot distinguish it."""
     cls = x.__class__
     if cls is Tensor:
         if grad and x._edge is not None:
@@ -115,7 +116,7 @@ def _put(
         key += (cls, x)
         return True
     if cls is float:
-        key += (cls, x.hex())  # 0.0 == -0.0
+        key += (cls, x.hex())  # 0.0 == -0.0, so the key takes the bits
         return True
     if cls is slice:
         x = (x.start, x.stop, x.step)
@@ -126,7 +127,7 @@ def _put(
 
 
 def _put_twice(key: list[Any], tensors: list[Any]) -> bool:
-    """Add which tensors came before, and leave them out; False where arrays did."""
+    """Note repeated tensors in the key and drop them; False if two share an array."""
     places: dict[int, int] = {}
     for x in tensors:
         places.setdefault(id(x), len(places))
@@ -137,7 +138,7 @@ def _put_twice(key: list[Any], tensors: list[Any]) -> bool:
 
 
 def _may_write(tensors: list[Any]) -> bool:
-    """Return whether the first may be written while the others are read."""
+    """Return whether the first tensor may be written while the others are read."""
     a = tensors[0]._array
     if not (a.flags.c_contiguous and a.flags.writeable and a.dtype in FLOATS):
         return False
@@ -153,7 +154,7 @@ def _learn(
     keywords: dict[str, Any],
     tensors: list[Any],
 ) -> Any:
-    """Run the definition, and keep under the key what runs instead; None is nothing."""
+    """Run the definition, and store what runs in its place: a program, or None."""
     inputs = tuple([x._array for x in tensors])
     if not all(map(_is_common, inputs)):
         table[key] = None
@@ -164,7 +165,11 @@ def _learn(
 
 
 def _is_common(a: Any) -> bool:
-    """Return whether programs take an array; a view of it may be written as it may."""
+    """Return whether programs accept an array.
+
+    The array must be writeable, because a view that a program makes of it must be as
+    writeable as the view that the function makes.
+    """
     return a.dtype in DTYPES and a.size and a.ndim <= MAX_DIMS and a.flags.writeable
 
 
@@ -244,9 +249,10 @@ def traced_call(
 
 
 def _declared(function: CallT) -> CallT:
-    """Do what is declared, but for flags that may be None.
+    """Apply `declared` to a function, unless all that it declares are optional flags.
 
-    Those the function checks: they are deprecated ones, or None in nearly every call.
+    The function itself checks flags that may be None: they are deprecated, or None in
+    nearly every call.
     """
     kinds = inspect.unwrap(function).__annotations__
     if "bool" in kinds.values() or unseen(kinds):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Decompositions of composites run as short programs.
+"""Decompositions of composite kernels that run as short programs.
 
-A backward pass, and a call that is recorded in a graph, run these, where the function
-around them runs in full.
+A backward pass and a call that is recorded in a graph run these decompositions.  The
+Python function around them runs in full.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ def composite(spec: KernelSpec) -> Compute | None:
 
 
 def _tensor_of(x: Any) -> Any:
-    """Return a tensor around an array or several."""
+    """Return a tensor around an array, or tensors around several."""
     if x.__class__ is list or x.__class__ is tuple:
         return [_tensor_of(one) for one in x]
     return None if x is None else make(x, None)
 
 
 def _array_of(x: Any) -> Any:
-    """Return the array of a tensor or several."""
+    """Return the array of a tensor, or the arrays of several."""
     if x.__class__ is list:
         return [_array_of(one) for one in x]
     return None if x is None else x._array

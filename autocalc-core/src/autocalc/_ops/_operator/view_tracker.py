@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Tensors and the views of them: what a recorded write must reach.
+"""Tensors and their views: the tensors that a recorded write must reach.
 
-A view keeps its *base* and its *view chain*, the view operators that lead to it.  The
-base keeps a `ViewTracker`: weak references to its views, so that nothing points in a
-circle.  A write into any of them gives the base a new edge, and every view one that
-leads there.
+A view keeps its *base* and its *view chain*, the view operators that lead from the base
+to it.  The base keeps a `ViewTracker` with weak references to its views, so there are
+no reference cycles.  A write into any of them gives the base a new edge, and gives
+every view an edge that leads there.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from autocalc._graph._node import Node, Version
 from autocalc._tensor import Tensor
 from autocalc._tensor.hooks import keep_retaining
 
-#: (chain before, operator, attributes, shape of its input); None is the base itself.
+#: (previous chain, operator, attributes, shape of its input), or None for the base
+#: itself.
 ViewChain = Any
 
 
 class ViewTracker:
     """The views of one base that are alive.
 
-    `opaque` says that some of its memory is seen by a tensor whose view chain is not
-    known, as a result of a user's Function: recorded writes are refused then.
+    `opaque` says that a tensor without a known view chain, such as a result of a user's
+    Function, sees some of the memory.  Recorded writes are refused then.
     """
 
     __slots__ = ("limit", "opaque", "views")
@@ -37,7 +38,7 @@ class ViewTracker:
         self.opaque = False
 
     def forget_dead(self) -> list[ref[Any]]:
-        """Return `views` without the dead ones; called when twice as many came in."""
+        """Return `views` without the dead ones; called when the list has doubled."""
         self.views = views = [one for one in self.views if one() is not None]
         self.limit = max(32, 2 * len(views))
         return views
@@ -46,13 +47,13 @@ class ViewTracker:
 _new = object.__new__
 
 
-# One frame, as every view passes here: those of a cell, a tensor, a tracker and its
-# list took half of the time.
+# This is one frame because every view passes here.  Separate calls for the version
+# cell, the tensor, the tracker and its list took half of the time.
 def view_of(x: Any, array: Any, op: Any, attributes: Any) -> Tensor:
-    """Return `array`, which the view operator `op` has made of `x`, as a view of it.
+    """Return `array`, which the view operator `op` made of `x`, as a view of `x`.
 
-    Recorded if `x` has a history.  The base records the view in any case: a recorded
-    value that is written into one of its views must reach them all.
+    The view is recorded in the graph if `x` has a history.  The base tracks the view in
+    any case: a recorded write into one of its views must reach all of them.
     """
     view: Any = _new(Tensor)
     view._array = array
@@ -89,12 +90,12 @@ def base_of(x: Any) -> Any:
 
 
 def view_chain_of(x: Any) -> ViewChain:
-    """Return how `x` is made of its base; None where it is the base."""
+    """Return the view chain from the base to `x`, or None if `x` is the base."""
     return x._view[1] if x._view.__class__ is tuple else None
 
 
 def steps(view_chain: ViewChain) -> list[tuple[Any, Any, Any]]:
-    """Return (operator, attributes, shape of the input) from the base on."""
+    """Return (operator, attributes, shape of the input) of each step from the base."""
     found = []
     while view_chain is not None:
         view_chain, *step = view_chain
@@ -104,12 +105,12 @@ def steps(view_chain: ViewChain) -> list[tuple[Any, Any, Any]]:
 
 
 def leave_base(x: Any) -> None:
-    """Make `x` independent: no view of another tensor, and without views."""
+    """Make `x` independent: it is no view of another tensor, and has no views."""
     x._view = None
 
 
 def is_alone(x: Any) -> bool:
-    """Return whether `x` is no view, and no view of it is alive."""
+    """Return whether `x` is not a view and has no views that are alive."""
     family = x._view
     if family is None:
         return True
@@ -119,7 +120,7 @@ def is_alone(x: Any) -> bool:
 
 
 def mark_opaque(x: Any) -> None:
-    """Note that the memory of `x` is seen by a tensor without a view chain."""
+    """Note that a tensor without a view chain sees the memory of `x`."""
     base = base_of(x)
     if base._view is None:
         base._view = ViewTracker()
@@ -127,7 +128,7 @@ def mark_opaque(x: Any) -> None:
 
 
 def rebase_history(base: Any) -> None:
-    """Let every view of `base` lead to the edge that `base` has now."""
+    """Give every view of `base` an edge that leads to the current edge of `base`."""
     family = base._view
     if family is None:
         return
@@ -138,7 +139,7 @@ def rebase_history(base: Any) -> None:
 
 
 def follow(view: Any) -> None:
-    """Let a view lead to the edge that its base has now."""
+    """Give a view an edge that leads to the current edge of its base."""
     (base, view_chain), before = view._view, view._edge
     edge = base._edge
     for op, attributes, shape in steps(view_chain) if edge else ():
