@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The ReLU family: activations made of pieces."""
+"""The ReLU family: piecewise activations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ relu_op = unary(
     inplace="relu_",
     example=("[-1.0, 2.0]", "[0., 2.]"),
 )
-relu_op.__qualname__ = "relu_op"  # its place, by which it is pickled
+relu_op.__qualname__ = "relu_op"  # pickle looks it up here
 
 
 @relu_op.vjp
@@ -76,7 +76,7 @@ def relu_(input: Tensor) -> Tensor:
     return relu(input, inplace=True)
 
 
-# At the limits themselves the gradient is 0, unlike that of clamp.
+# At the limits themselves the gradient is 0; that of `clamp` is not.
 hardtanh_op = nary("hardtanh", saves="out")
 
 
@@ -151,7 +151,7 @@ def hardtanh(
 
 
 def _limited(where: str, x: Tensor, low: float, high: float, inplace: bool) -> Tensor:
-    """Return x between two limits, in its own dtype."""
+    """Return x clamped between two limits, in its own dtype."""
     if x.is_floating_point():
         return _writing.kernel_into(hardtanh_op, x, (low, high), inplace, f"{where}_")
     _check_integers(where, x, low, high)
@@ -162,7 +162,7 @@ def _limited(where: str, x: Tensor, low: float, high: float, inplace: bool) -> T
 
 
 def _check_integers(where: str, x: Tensor, low: float, high: float) -> None:
-    """Raise unless x is of integers, and the limits are integers that it can hold."""
+    """Raise unless x holds integers and the limits are integers of its dtype."""
     refuse_booleans(where, x)
     wrong = not (low.is_integer() and high.is_integer())
     if wrong or (low < 0 and not x.dtype.is_signed):
@@ -218,7 +218,8 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
 @one_node("hardsigmoid", "a", like="abs")
 @traced
 def _hardsigmoids(x: Tensor) -> Tensor:
-    # A factor for the divisor: 100,000 elements take 24 instead of 36 us, for 1 ULP.
+    # Multiply by 1 / 6 and do not divide: 100,000 elements take 24 us, not 36, for 1
+    # ULP.
     return arithmetic.mul(hardtanh_op(arithmetic.add_op(x, 3.0), 0.0, 6.0), 1 / 6)
 
 
@@ -398,7 +399,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     )
 
 
-#: Of selu: with these, mean 0 and variance 1 pass through a layer.
+#: The constants of selu.  With these, a layer keeps mean 0 and variance 1.
 SELU_ALPHA = 1.6732632423543772
 
 

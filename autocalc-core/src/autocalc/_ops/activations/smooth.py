@@ -76,7 +76,7 @@ silu_backward = binary(
 
 @silu_backward.vjp
 def _(k: Any, n: Any, h: Any) -> Any:
-    """With s = sigmoid(a), q = sigmoid(-a): f'' = s q (2 + a (q - s))."""
+    """Return f'' = s q (2 + a (q - s)), with s = sigmoid(a) and q = sigmoid(-a)."""
     g, a = n.saved
     da = None
     if n.needs(1):
@@ -114,7 +114,7 @@ def _(k: Any, n: Any, h: Any) -> Any:
 
 
 def _gelu_second_derivative(k: Any, a: Any) -> Any:
-    """Return f'' = phi(a) (2 - a^2), phi the normal density."""
+    """Return f'' = phi(a) (2 - a^2), where phi is the normal density."""
     square = k.mul(a, a)
     density = k.exp(k.mul(square, k.constant(-0.5, a)))
     peak = k.constant(1 / math.sqrt(2 * math.pi), a)
@@ -122,10 +122,11 @@ def _gelu_second_derivative(k: Any, a: Any) -> Any:
 
 
 def _gelu_tanh_second_derivative(k: Any, a: Any) -> Any:
-    """Return f'' = s q (2 z' + a (z'^2 (q - s) + z'')), of f = a sigmoid(z).
+    """Return f'' = s q (2 z' + a (z'^2 (q - s) + z'')) for f = a sigmoid(z).
 
-    s = sigmoid(z), q = sigmoid(-z), z = c (a + 0.044715 a^3), c = 2 sqrt(2 / pi).
-    Beyond |a| = 10, where s q < exp(-87), a^2 is limited lest 0 * infinity be NaN.
+    Here s = sigmoid(z), q = sigmoid(-z), z = c (a + 0.044715 a^3) and c = 2 sqrt(2 /
+    pi). Beyond |a| = 10, where s q < exp(-87), a^2 is limited, because 0 * infinity
+    would be NaN.
     """
     c, cubic = 2 * math.sqrt(2 / math.pi), 0.044715
     square = k.minimum(k.mul(a, a), k.constant(100, a))
@@ -182,7 +183,7 @@ softplus_backward = nary("softplus_backward", saves="g:a a")
 
 @softplus_backward.vjp
 def _(k: Any, n: Any, h: Any) -> Any:
-    """f'' = beta sigmoid(beta a) sigmoid(-beta a), and 0 above the threshold."""
+    """Return f'' = beta sigmoid(beta a) sigmoid(-beta a), and 0 above the threshold."""
     g, a = n.saved
     beta, threshold = n.attributes
     da = None
@@ -250,7 +251,7 @@ def _mish(x: Tensor) -> Tensor:
 
 
 def _log_of_one_and_exp(x: Tensor) -> Tensor:
-    """Return log(1 + exp(x)) as it is: no threshold beyond which it is x."""
+    """Return log(1 + exp(x)), without a threshold above which the result is x."""
     return softplus_op(x, 1.0, 1e30)
 
 

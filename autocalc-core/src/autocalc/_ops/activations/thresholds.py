@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Activations that replace what is small: threshold, hardshrink, softshrink."""
+"""Activations that replace small values: threshold, hardshrink, softshrink."""
 
 from __future__ import annotations
 

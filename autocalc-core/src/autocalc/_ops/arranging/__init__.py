@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Tensors joined, repeated and rearranged, and their diagonals."""
+"""Operators that join, repeat and rearrange tensors, and their diagonals."""

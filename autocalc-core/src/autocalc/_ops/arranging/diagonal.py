@@ -30,10 +30,10 @@ from autocalc.errors import ArgumentError, DimensionError, DTypeError, ShapeErro
 
 @view_operator("diagonal")
 def diagonal_op(a: Any, offset: Any, axis1: Any, axis2: Any) -> Any:
-    """Return the diagonal of two dimensions as the last one: a view."""
+    """Return the diagonal of two dimensions as the last dimension of a view."""
     result = a.diagonal(offset, axis1, axis2)
     if a.flags.writeable and not result.flags.writeable:
-        result.flags.writeable = True  # NumPy promises less than it gives
+        result.flags.writeable = True  # NumPy's types promise less than NumPy gives
     return result
 
 
@@ -218,14 +218,14 @@ def trace(input: Tensor) -> Tensor:
 
 
 def _below(rows: int, columns: int, offset: int) -> Any:
-    """Return the mask of a matrix on and below a diagonal, an array."""
+    """Return an array, the mask of the elements on and below a diagonal of a matrix."""
     like = arrays.empty((), dtypes.int64.numpy)
     down, right = arrays.arange(rows, like), arrays.arange(columns, like)
     limit = arrays.add(down.reshape(rows, 1), constant(offset, like.dtype))
     return arrays.frozen(arrays.compare(right, limit, "le"))
 
 
-#: Of matrices of so many elements the parts below diagonals are kept.
+#: The masks of matrices with up to this many elements are cached.
 _KEPT = 4096
 _kept_below = lru_cache(64)(_below)
 
@@ -387,7 +387,7 @@ def _indices_of(where: str, row: Any, col: Any, offset: Any, lower: bool) -> Ten
 
 
 def _places(rows: int, columns: int, offset: int, lower: bool) -> Any:
-    """Return the indices, [2, n], of elements below a diagonal, or not below it."""
+    """Return indices, [2, n], of the elements on and below a diagonal, or above it."""
     mask = make(_below(rows, columns, offset), None)
     found: Any = masking.nonzero(mask if lower else logical.logical_not(mask))
     return arrays.copy(found._array.T)
@@ -398,8 +398,8 @@ def _kept_places(rows: int, columns: int, offset: int, lower: bool) -> Any:
     return arrays.frozen(_places(rows, columns, offset, lower))
 
 
-#: Of larger matrices, up to so many elements, a few are kept: 2 MiB each at most.  They
-#: are not frozen, so that no short program holds them longer.
+#: A few results for larger matrices, with up to this many elements, are cached: at most
+#: 2 MiB each.  They are not frozen, so that no short program keeps them alive longer.
 _MOST = 1 << 17
 _few_places = lru_cache(4)(_places)
 

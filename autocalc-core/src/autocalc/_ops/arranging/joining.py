@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tensors joined into one."""
+"""Operators that join tensors."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _read(tensors: Any) -> Read | None:
 
 
 def _joined(op: Op, join: Callable[..., Any], read: Read, axis: int) -> Tensor:
-    """Run `join` on what `_read` found, and record it as `op`."""
+    """Run `join` on the result of `_read`, and record it as `op`."""
     given, edges, shapes = read
     out = join(given, axis)
     if edges.count(None) == len(edges) or not current().grad:
@@ -67,14 +67,14 @@ def cat_op(tensors: tuple[Tensor, ...], axis: int) -> Tensor:
 
 
 def _sure(tensors: tuple[Tensor, ...]) -> Read:
-    """Return what `_read` finds in tensors of one dtype."""
+    """Return the result of `_read` for tensors that are known to have one dtype."""
     read = _read(tensors)
     assert read is not None
     return read
 
 
 def _cat_rule(k: Any, n: Any, g: Any) -> Any:
-    """Each part's gradient is a view of `g`."""
+    """Return a view of `g` for each part."""
     (axis,) = n.attributes
     lead = (builtins.slice(None),) * axis
     result, start = [], 0
@@ -87,7 +87,7 @@ def _cat_rule(k: Any, n: Any, g: Any) -> Any:
 
 
 def _stack_rule(k: Any, n: Any, g: Any) -> Any:
-    """Each part's gradient is a view of `g`."""
+    """Return a view of `g` for each part."""
     lead = (builtins.slice(None),) * n.attributes[0]
     return tuple([
         k.slice(g, (*lead, i, ...)) if n.needs(i) else None
@@ -99,7 +99,7 @@ _cat.rule, _stack.rule = _cat_rule, _stack_rule
 
 
 def listed(where: str, tensors: Any) -> Any:
-    """Return the tensors of an argument that must be a list or tuple of them."""
+    """Return the tensors of an argument, which must be a list or tuple of tensors."""
     if not isinstance(tensors, (list, tuple)):
         raise DTypeError(
             f"{where}: argument 'tensors' must be tuple of Tensors, not "
@@ -161,7 +161,7 @@ def cat(
 
 
 def _converted(where: str, tensors: Any) -> tuple[Tensor, ...]:
-    """Return tensors in the dtype that they become together."""
+    """Return tensors in the dtype that they promote to."""
     given = listed(where, tensors)
     parts = coerce(where, *given) if given else ()
     if not parts:
@@ -170,7 +170,7 @@ def _converted(where: str, tensors: Any) -> tuple[Tensor, ...]:
 
 
 def _check_sizes(shapes: list[tuple[int, ...]], axis: int) -> None:
-    """Raise unless shapes agree in all dimensions but `axis`, which they must have."""
+    """Raise unless all shapes have `axis` and agree in all other dimensions."""
     if () in shapes:
         raise ShapeError(
             f"cat: zero-dimensional tensor (at position {shapes.index(())}) cannot be "
@@ -245,7 +245,7 @@ def stack(
 def _of_dims(
     where: str, tensors: Any, ndim: int, raised: Callable[[Tensor], Tensor]
 ) -> list[Tensor]:
-    """Return tensors of `ndim` dimensions or more: those of fewer are `raised`."""
+    """Return tensors of at least `ndim` dimensions; those of fewer are `raised`."""
     many = broadcasting.tensors_given(where, (listed(where, tensors),))
     return [x if x._array.ndim >= ndim else raised(x) for x in many]
 
@@ -387,11 +387,11 @@ def block_diag(*tensors: Tensor) -> Tensor:
 
 @one_node("block_diag")
 def _blocks(*given: Any) -> Tensor:
-    """Return zeros of a size with each of the parts at its place."""
+    """Return zeros of a size, with each of the parts at its place."""
     *parts, size, places = given
     whole = arrays.zeros(size, parts[0]._array.dtype)
     for x, place in zip(parts, places, strict=True):
-        if x._array.size:  # no short program has an empty view
+        if x._array.size:  # short programs have no empty views
             arrays.copy(x._array, into=arrays.slice(whole, place))
     return make(whole, None)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tensors repeated, rolled, flipped and turned; grids and combinations."""
+"""Operators that repeat, roll, flip and turn tensors; grids and combinations."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def repeat(input: Tensor, *sizes: Any, repeats: Any = None) -> Tensor:
 def _repeated(
     shape: tuple[int, ...], times: tuple[int, ...]
 ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-    """Return the shapes that `_spread` takes: dimensions apart, repeated, together."""
+    """Return the three shapes that `_spread` takes: single, repeated and merged."""
     sizes = (*(1,) * (len(times) - len(shape)), *shape)
     single = tuple(m for n in sizes for m in (1, n))
     many = tuple(m for pair in zip(times, sizes, strict=True) for m in pair)
@@ -88,7 +88,7 @@ def _repeated(
 def _spread(
     x: Tensor, apart: tuple[int, ...], many: tuple[int, ...], together: tuple[int, ...]
 ) -> Tensor:
-    """Return a copy of `x`, seen as `apart`, repeated to `many`, in a third shape."""
+    """Return a copy of `x`, reshaped to `apart`, expanded to `many` and merged."""
     if x._edge is None:
         spread = arrays.expand(arrays.reshape(x._array, apart), many)
         return make(arrays.copy(spread).reshape(together), None)
@@ -186,7 +186,7 @@ def repeat_interleave(
 
 
 def _repetitions(counts: Tensor, size: int | None) -> Tensor:
-    """Return i, counts[i] times, for each i."""
+    """Return a vector that holds each i exactly counts[i] times."""
     check_shape("repeat_interleave", "repeats", counts, "a vector")
     if recordings:
         refuse_reading("repeat_interleave, whose shape depends on values")
@@ -205,7 +205,7 @@ def _repetitions(counts: Tensor, size: int | None) -> Tensor:
             f"repeat_interleave: `output_size`={size}, but the sum of `repeats` is "
             f"{length}."
         )
-    # A step up wherever the next one begins; some begin after the last.
+    # Add 1 at each place where the next number begins; some begin after the last place.
     steps = arrays.zeros((length + 1,), a.dtype)
     if n > 1:
         ones = arrays.full((n - 1,), 1, a.dtype)
@@ -314,12 +314,12 @@ def flip(input: Tensor, dims: Dims) -> Tensor:
     return laid_as(input, x)
 
 
-#: Of so many elements the places from the last to the first are kept.
+#: The reversed places of up to this many elements are cached.
 _KEPT = 4096
 
 
 def _places_back(n: int) -> Any:
-    """Return n - 1, n - 2 and so on to 0, an array."""
+    """Return the numbers n - 1, n - 2, ..., 0 as an array."""
     places = arrays.arange(n, arrays.empty((), dtypes.int64.numpy))
     return arrays.frozen(arrays.sub(constant(n - 1, places.dtype), places))
 
@@ -395,7 +395,10 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
 
 @traced
 def _reversed_for_turn(input: Tensor, k: int, dims: Sequence[int]) -> Tensor:
-    """Return what `rot90` turns: rows are reversed where they are side by side."""
+    """Return the flipped tensor that `rot90` then transposes.
+
+    The flip comes first, while the rows are contiguous.
+    """
     x, plane = check_tensor("rot90", input), integers("rot90", "dims", dims)
     ndim = x._array.ndim
     axes = [axis_of("rot90", d, ndim) for d in plane]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Copies of views: `narrow_copy` and its like."""
+"""Functions that copy views: `narrow_copy` and similar ones."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ __all__ = [
 
 
 def _copied(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `function` with its views copied, under a name that ends in "_copy"."""
+    """Return a function named "..._copy" that copies the views of `function`."""
     name = function.__name__
 
     @wraps(function)
@@ -61,7 +61,7 @@ def _copied(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _described(name: str, text: str) -> str:
-    """Return the docstring of a function for its copying form."""
+    """Return the docstring of the copying form of a function."""
     _, _, rest = text.partition("\n")
     rest = re.sub(rf"\bac\.{name}\(", f"ac.{name}_copy(", rest)
     return f"Return a copy of the result of `{name}`.\n{rest}"

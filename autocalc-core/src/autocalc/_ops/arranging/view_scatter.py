@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A copy of a tensor in which what a view sees is another tensor."""
+"""Copies of a tensor in which another tensor replaces a view."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
 
 
 def _written(where: str, whole: Tensor, seen: Tensor, src: Tensor) -> Tensor:
-    """Return `whole`, a fresh copy, after `src` is written into its view `seen`."""
+    """Write `src` into `seen`, a view of the fresh copy `whole`; return `whole`."""
     if check_tensor(where, src).shape != seen.shape:
         raise ShapeError(
             f"{where}: `src` has shape {src.shape}; it must have shape {seen.shape}, "
@@ -204,7 +204,7 @@ def slice_copy(
 def _sliced(
     where: str, x: Tensor, dim: int, start: int | None, end: int | None, step: int
 ) -> Tensor:
-    """Return the view that Python's slice makes along `dim`."""
+    """Return the view that a Python slice selects along `dim`."""
     if x.ndim == 0:
         raise DimensionError(f"{where}: a tensor without dimensions has no slices.")
     axis, every = axis_of(where, dim, x.ndim), as_int(where, "step", step)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Attention and the embedding of positions."""
+"""Attention and position embeddings."""

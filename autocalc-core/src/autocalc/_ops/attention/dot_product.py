@@ -27,7 +27,8 @@ from autocalc._tensor.checks import number
 from autocalc._tensor.generator import default_generator
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
-# Inputs q, k, v, mask, seed, offset.  A mask of numbers has no gradient here.
+# The inputs are q, k, v, mask, seed and offset.  A mask of numbers has no gradient
+# here.
 SAVES = "out:q,k,v lse:q,k,v q k v mask seed offset"
 
 
@@ -36,7 +37,7 @@ attention_op = nary("attention", saves=SAVES)
 
 @attention_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """The kernel kept lse, which has no history: a recorded pass uses primitives."""
+    """The kernel kept lse, which has no history, so a recorded pass uses primitives."""
     into = None if k.records else _gradients_together(k, n, *n.saved[2:5])
     return *_gradients(k, n, g, n.saved, into), None, None, None
 
@@ -54,10 +55,10 @@ def _gradients(k: Any, n: Any, g: Any, saved: Any, into: Any) -> Any:
 def _gradients_together(
     k: Any, n: Any, q: Array, keys: Array, v: Array
 ) -> tuple[Array, ...] | None:
-    """Return arrays for the gradients, in one memory where the operands fill one.
+    """Return arrays for the gradients, or None unless the operands fill one array.
 
-    Slices of one projection get slices of that projection's gradient: nothing is left
-    to add or to copy.
+    If q, k and v are slices of one projection, their gradients become slices of the
+    gradient of that projection.  So nothing remains to be added or copied.
     """
     base = q.base
     if base.__class__ is not np.ndarray or not keys.base is v.base is base:
@@ -80,9 +81,10 @@ _by_heads = Op("attention", SAVES)
 
 
 def attention_by_heads(*args: Any) -> Tensor:
-    """Return attention of ``q, k, v [B, H, S, D]``, as `attention` otherwise.
+    """Return attention of ``q, k, v [B, H, S, D]``, otherwise like `attention`.
 
-    One node in the place of five: turning operands and result is no operation.
+    This records one node in place of five: transposing the operands and the result is
+    not a separate operation.
     """
     tensors, attributes = args[:6], args[6:]
     turned = [x._array.transpose(_TURN) for x in tensors[:3]]
@@ -119,9 +121,9 @@ def _by_heads_rule(k: Any, n: Any, g: Any) -> Any:
 
 
 def _results(k: Any, n: Any, operands: Any, turned: Any) -> tuple[Any, Any]:
-    """Return where the kernel puts gradients, and those that are then as wanted.
+    """Return the arrays that the kernel fills, and the gradients that they make up.
 
-    A leaf keeps an array made for it; of a view it would make a copy.
+    A leaf keeps an array that was made for it; it would copy a view.
     """
     into = _gradients_together(k, n, *turned)
     if into is not None:
@@ -134,7 +136,7 @@ def _results(k: Any, n: Any, operands: Any, turned: Any) -> tuple[Any, Any]:
 
 
 _by_heads.rule = _by_heads_rule
-# One kernel, which rounds its gradients itself; a recorded pass has many.
+# One kernel rounds its own gradients; a recorded pass has many kernels.
 _by_heads.rounds_once = lambda n: not isinstance(n.saved[0], Tensor)
 
 
@@ -242,7 +244,7 @@ def scaled_dot_product_attention(
 
 @rounded_once
 def _decomposed(*operands: Any) -> Tensor:
-    """Return attention by primitives, which give gradients to a mask of numbers."""
+    """Return attention by primitives, which also give gradients to a float mask."""
     decomposition = TABLE["attention"].decomposition
     assert decomposition is not None, "attention is a composite"
     out: Tensor = decomposition(tensors, *operands)[0]
@@ -250,9 +252,9 @@ def _decomposed(*operands: Any) -> Tensor:
 
 
 def _fit(query: Any, key: Any, value: Any) -> bool:
-    """Return whether these are tensors of two to four dimensions, none to broadcast.
+    """Return whether these are tensors of 2 to 4 dimensions that need no broadcast.
 
-    So they are in training and in decoding; all the other questions take 20 us.
+    This is the case in training and in decoding; all the other checks take 20 us.
     """
     try:
         q, k, v = query._array.shape, key._array.shape, value._array.shape
@@ -269,7 +271,7 @@ def _of_one_dtype(q: Tensor, k: Tensor, v: Tensor) -> bool:
 def _broadcast(
     q: Tensor, k: Tensor, v: Tensor, grouped: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Expand leading dimensions that broadcast; leave others for the check."""
+    """Expand leading dimensions that broadcast; leave all others to the check."""
     kept = 3 if grouped else 2
     leads = {x.shape[:-kept] for x in (q, k, v)}
     if len(leads) == 1 or min(q.ndim, k.ndim, v.ndim) < kept:
@@ -326,7 +328,7 @@ def _as_scores(mask: Tensor, shape: tuple[int, ...], keys: int) -> Tensor:
             f"{_NAME}: `attn_mask` has shape {mask.shape}; it must broadcast to that "
             f"of the scores, {scores}."
         )
-    if len(scores) > 4:  # leading dimensions become one
+    if len(scores) > 4:  # merge the leading dimensions
         full = (*scores[:-3], *full[-3:])
         mask = broadcasting.expand_op(mask, full)
         return view.reshape_op(mask, (math.prod(full[:-3]), *full[-3:]))

@@ -10,7 +10,7 @@ from autocalc._ops._operator.factories import nary
 from autocalc._tensor import Tensor
 from autocalc.errors import GradError
 
-# Inputs x, cos, sin.  The tables have no gradient here.
+# The inputs are x, cos and sin.  The tables have no gradient here.
 rotary_op = nary("rotary", saves="cos:x sin:x")
 
 

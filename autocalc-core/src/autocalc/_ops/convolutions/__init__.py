@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Convolutions, and windows and borders of images."""
+"""Convolutions, windows of images and padding."""

@@ -11,7 +11,7 @@ from autocalc._ops.views import view
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, ShapeError
 
-#: No dimension of a tensor in memory is larger.
+#: No dimension of a tensor in memory is larger than this.
 LARGEST = 2**31 - 1
 
 
@@ -72,5 +72,5 @@ def batched(where: str, input: Any, dims: int) -> tuple[Tensor, bool]:
 
 
 def unbatched(out: Tensor, had_batch: bool) -> Tensor:
-    """Return a result without the batch that its input lacked."""
+    """Return a result without the batch dimension if the input had none."""
     return out if had_batch else view.detach_from_base(view.squeeze(out, 0))

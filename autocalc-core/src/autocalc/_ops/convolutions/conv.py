@@ -37,7 +37,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return dx, dweight, dbias
 
 
-# Inputs g, weight, bias; attributes sizes, and those of `conv`.
+# The inputs are g, weight and bias; the attributes are the sizes and those of `conv`.
 conv_dx = nary("conv_dx", saves="g:weight weight:g")
 
 
@@ -52,7 +52,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     )
 
 
-# Inputs g, x; attributes kernel, and those of `conv`.
+# The inputs are g and x; the attributes are the kernel sizes and those of `conv`.
 conv_dweight = nary("conv_dweight", saves="g:x x:g")
 
 
@@ -67,7 +67,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 def _has_kernels(n: Any) -> bool:
-    """Return True: each gradient of these rules is the result of one kernel."""
+    """Return True: one kernel computes each gradient of these rules."""
     return True
 
 
@@ -77,7 +77,7 @@ conv_dweight.op.rounds_once = _has_kernels
 
 
 def over_channels(k: Any, g: Any) -> Any:
-    """Return the sum over all dimensions but the channels'."""
+    """Return the sum over all dimensions but that of the channels."""
     return k.sum(g, (0, *range(2, len(k.shape(g)))), False)
 
 
@@ -286,12 +286,12 @@ def _conv(
     return _spatial.unbatched(out, had_batch)
 
 
-#: Shapes that fit are known from the first call on; what raises is not kept.
+#: Valid shapes are cached from the first call on; errors are not cached.
 _checked = lru_cache(1024)(check_conv)
 
 
 class _Paddings(NamedTuple):
-    """Zeros on both sides, and those that follow on the right side alone."""
+    """Zeros on both sides, and further zeros on the right side only."""
 
     both: tuple[int, ...]
     more: tuple[int, ...] | None = None
@@ -323,7 +323,7 @@ def _paddings(
 
 
 def longer(x: Tensor, more: tuple[int, ...]) -> Tensor:
-    """Return `x` with so many zeros at the ends of its last dimensions."""
+    """Return `x` with this many zeros at the ends of its last dimensions."""
     sizes = x.shape[-len(more) :]
     shape = tuple(n + m for n, m in zip(sizes, more, strict=True))
     place = tuple(slice(0, n) for n in sizes)
@@ -335,7 +335,7 @@ def shape_of(bias: Tensor | None) -> tuple[int, ...] | None:
 
 
 def of_integers(where: str, x: Tensor, weight: Tensor, bias: Tensor | None) -> bool:
-    """Return whether all are of one integer dtype; else they must be floats."""
+    """Return whether all have one integer dtype; otherwise they must be floats."""
     if x.is_floating_point() or x.dtype is dtypes.bool_:
         check_weight(where, x, weight, bias)
         return False

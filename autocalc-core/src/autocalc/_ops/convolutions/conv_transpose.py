@@ -212,7 +212,8 @@ def _conv_transpose(
         out = integer_conv_transpose(x, weight, bias, sizes, steps, ends, gaps, groups)
         return _spatial.unbatched(out, had_batch)
     if any(e >= s for e, s in zip(extra, steps, strict=True)):
-        # A convolution of that output has more windows: zeros stand for what they gave.
+        # A convolution of an output of that size has more windows, so pad the input
+        # with zeros for them.
         x = conv.longer(x, tuple(e // s for e, s in zip(extra, steps, strict=True)))
     out = conv.conv_dx(x, weight, bias, sizes, steps, ends, gaps, groups)
     return _spatial.unbatched(out, had_batch)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Convolutions of integers, exact as their products of matrices are."""
+"""Convolutions of integers, as exact as integer matrix products."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ def integer_conv_transpose(
 ) -> Tensor:
     """Return the transposed convolution of (N, C, ...) by (C, O / groups, ...).
 
-    It is the convolution of x, its elements `stride` apart, by filters turned round.
+    The result is a convolution of x, with its elements `stride` apart, by flipped
+    filters.
     """
     kernel = weight.shape[2:]
     apart = _apart(x, stride)
@@ -78,9 +79,10 @@ def _conv(
     dilation: Sizes,
     groups: int,
 ) -> Tensor:
-    """Return a convolution with zeros around x.
+    """Return a convolution of x with zeros around it.
 
-    The windows of a group are the rows of a matrix, its filters the columns of another.
+    For each group, the windows are the rows of one matrix and the filters are the
+    columns of another.
     """
     batch, outputs = x.shape[0], weight.shape[0]
     seen = _windows(x, weight.shape[2:], stride, borders, dilation)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Borders around a tensor: constant, reflected, replicated or circular."""
+"""Padding of a tensor: constant, reflected, replicated or circular."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def pad(
         return laid_as(x, _constant(x, both, sizes, 0 if value is None else value))
     if mode != "circular" and x._array.dtype.kind == "b":
         refuse_booleans("pad", x)
-    if mode == "circular" and min(amounts, default=0) < 0:  # what is left goes round
+    if mode == "circular" and min(amounts, default=0) < 0:  # the rest wraps around
         x = indexing.getitem(x, (..., *_kept(x, both)))
         both = tuple((max(a, 0), max(b, 0)) for a, b in both)
     circular = mode == "circular"
@@ -110,7 +110,8 @@ Shape = tuple[int, ...]
 def _plan(shape: Shape, amounts: Shape) -> tuple[Shape, tuple[slice, ...]] | None:
     """Return the padded shape and the place of the input in it.
 
-    None if nothing is added, something is taken away, or `amounts` do not fit.
+    Return None if nothing is added, if something is removed, or if `amounts` do not
+    fit.
     """
     first = len(shape) - len(amounts) // 2
     if first < 0 or len(amounts) % 2 or min_of(amounts) < 0 or not any(amounts):
@@ -125,7 +126,7 @@ def _plan(shape: Shape, amounts: Shape) -> tuple[Shape, tuple[slice, ...]] | Non
 def _framed(
     x: Tensor, sizes: Shape, place: tuple[slice, ...], value: float | None
 ) -> Tensor:
-    """Return a tensor of `value` with `x` at `place`."""
+    """Return a tensor filled with `value`, with `x` at `place`."""
     a = x._array
     if value is None:
         out = arrays.zeros(sizes, a.dtype)
@@ -141,7 +142,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 def _kept(x: Tensor, both: tuple[tuple[int, int], ...]) -> list[slice]:
-    """Return the part of each padded dimension that negative numbers leave."""
+    """Return the part of each padded dimension that negative amounts leave."""
     kept = []
     for (before, after), n in zip(both, x.shape[x.ndim - len(both) :], strict=True):
         start = max(-before, 0)
@@ -175,7 +176,7 @@ def _wrapped(i: int, n: int) -> int:
     return i % n
 
 
-#: Mode: (the source of element i of n outside, how far outside i may be).
+#: Maps a mode to (the source of element i outside of n, how far outside i may be).
 _BORDERS: dict[str, tuple[Callable[[int, int], int], Callable[[int], int]]] = {
     "reflect": (_reflected, lambda n: n - 1),
     "replicate": (_replicated, lambda n: 2**62 if n else 0),
@@ -216,12 +217,12 @@ def _mirrored(x: Tensor, both: tuple[tuple[int, int], ...], mode: str) -> Tensor
 
 
 def _places_read(n: int, before: int, after: int, mode: str) -> Any:
-    """Return where each element of a padded dimension comes from, an array."""
+    """Return an array: the source of each element of a padded dimension."""
     place, _ = _BORDERS[mode]
     index = [place(i, n) for i in range(-before, n + after)]
     return arrays.frozen(tensor(index, dtype=int64)._array)
 
 
-#: Of so many elements they are kept.
+#: Sources for up to this many elements are cached.
 _KEPT = 4096
 _kept_places = lru_cache(64)(_places_read)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Windows of an image as columns, and columns added back."""
+"""Operators that copy the windows of an image into columns, and add columns back."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def fold(
 
 
 def _floats(where: str, x: Tensor) -> Tensor:
-    """Return floats as they are, and booleans as 0 and 1."""
+    """Return floats unchanged, and booleans as 0 and 1."""
     if x._array.dtype.kind == "b":
         return cast(x, dtypes.float32)
     check_float(where, x)
@@ -154,7 +154,7 @@ def _floats(where: str, x: Tensor) -> Tensor:
 def _windows(
     where: str, kernel_size: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes
 ) -> tuple[tuple[int, ...], ...]:
-    """Return the windows as the kernels take them."""
+    """Return the window sizes in the form that the kernels take."""
     return (
         _spatial.sizes_of(where, "kernel_size", kernel_size, 2),
         _spatial.sizes_of(where, "stride", stride, 2),
