@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Tensors made of data, of constants and of ranges."""
+"""Operators that make tensors of data, constants and ranges."""

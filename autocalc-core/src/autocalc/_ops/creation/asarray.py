@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`asarray`: a tensor of whatever holds numbers, on the same memory if possible."""
+"""`asarray`: make a tensor of any object with numbers, sharing memory if possible."""
 
 from __future__ import annotations
 
@@ -77,19 +77,22 @@ def asarray(
 
 
 def _as_it_is(obj: Any, dtype: DType | None) -> tuple[Tensor | None, bool]:
-    """Return `obj` as a tensor, and whether on its memory; None of what is copied."""
+    """Return `obj` as a tensor, and whether they share memory; None to copy it."""
     if isinstance(obj, Tensor):
         return obj, True
     if isinstance(obj, np.ndarray):
         try:
             return from_numpy(obj), True
-        except ArgumentError:  # of another byte order, for example
+        except ArgumentError:  # for example, another byte order
             return None, False
     return (None, False) if isinstance(obj, np.generic) else _of_buffer(obj, dtype)
 
 
 def _of_buffer(obj: Any, dtype: DType | None) -> tuple[Tensor | None, bool]:
-    """Return a tensor of a buffer's bytes, and whether on its memory; None of none."""
+    """Return a buffer as a tensor, and whether they share memory.
+
+    The tensor is None if `obj` is not a buffer.
+    """
     try:
         memory = memoryview(obj)
         held = None if memory.format in ("B", "b", "c") else np.dtype(memory.format)

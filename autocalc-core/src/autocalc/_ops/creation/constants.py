@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Making tensors of constants, ranges and like others."""
+"""Helpers that make tensors, and tensors of constants."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from autocalc._tensor.memory_format import MemoryFormat
 from autocalc._tensor.size import Size as Sizes
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
-Size = Any  # int or a sequence of ints
+Size = Any  # an int or a sequence of ints
 
 
 def shape_of(where: str, sizes: tuple[Any, ...], size: Any = None) -> tuple[int, ...]:
-    """Return the shape given as numbers, as one sequence, or by name."""
+    """Return the shape given as numbers, as one sequence, or by keyword."""
     given = sizes[0] if len(sizes) == 1 and sizes[0].__class__ in _SHAPES else sizes
     total = 1
     for n in given:
@@ -46,12 +46,12 @@ def shape_of(where: str, sizes: tuple[Any, ...], size: Any = None) -> tuple[int,
 
 _SHAPES = frozenset({tuple, Sizes})
 
-#: No memory has as many elements.
+#: No memory holds this many elements.
 _TOO_LARGE = 2**60
 
 
 def _checked_shape(where: str, sizes: tuple[Any, ...], size: Any) -> tuple[int, ...]:
-    """Return a shape of any kind, empty ones too; raise where it is none."""
+    """Return a shape of any kind, also an empty one; raise if it is not a shape."""
     if size is not None:
         if sizes:
             message = (
@@ -79,22 +79,22 @@ def _checked_shape(where: str, sizes: tuple[Any, ...], size: Any) -> tuple[int, 
 
 
 def count_of(where: str, n: Any) -> int:
-    """Return one number of things, which is not negative."""
+    """Return a number of things, which must not be negative."""
     if isinstance(n, (tuple, list)):
         raise DTypeError(f"{where}: needs one number, not {n!r}.")
     return shape_of(where, (n,))[0]
 
 
 def placed(array: Any, device: str | Device | None) -> Any:
-    """Return an array on a device: a copy if it is elsewhere."""
-    if device is None and places._host is places.cpu:  # without a call: 50 ns
+    """Return an array on a device; copy it if it is elsewhere."""
+    if device is None and places._host is places.cpu:  # saves a call: 50 ns
         return array
     kind = dtype_at(device, array.dtype)
     return array if kind is array.dtype else arrays.move(array, kind)
 
 
 def finished(where: str, array: Any, out: Tensor | None, requires_grad: Any) -> Tensor:
-    """Return a new array as a tensor, or in `out`."""
+    """Return a new array as a tensor, or copy it into `out`."""
     if requires_grad is False and out is None:
         return make(array, None)
     if requires_grad.__class__ is not FLAG and requires_grad is not None:
@@ -106,12 +106,12 @@ def finished(where: str, array: Any, out: Tensor | None, requires_grad: Any) -> 
 
 
 def undefined(shape: Any, dtype: Any) -> Any:
-    """Return a new array that its caller fills, or writes parts of."""
+    """Return a new array that the caller fills, or partly fills."""
     return noted_undefined(arrays.empty(shape, dtype))
 
 
 def noted_undefined(array: Any) -> Any:
-    """Return a new array; recorders learn that nobody has filled it."""
+    """Return a new array, and tell recorders that nothing has filled it."""
     leave_undefined(array)
     recording = recorder()
     if recording is not None:
@@ -120,14 +120,14 @@ def noted_undefined(array: Any) -> Any:
 
 
 def float_or(dtype: Any, default: DType | None = None) -> DType:
-    """Return a dtype that may be left out; by default the default float."""
+    """Return an optional dtype; the default is the default float dtype."""
     if dtype is None:
         return default or dtypes.get_default_dtype()
     return dtypes.as_dtype(dtype)
 
 
 def number(where: str, name: str, value: Any) -> Any:
-    """Return a plain number; a tensor of one element counts as one."""
+    """Return a plain number; a tensor of one element counts as a number."""
     if value.__class__ is int or value.__class__ is float:
         return value
     value = value.item() if isinstance(value, Tensor) else value
@@ -139,7 +139,7 @@ def number(where: str, name: str, value: Any) -> Any:
     return value
 
 
-#: What must be a tensor, such as the `input` of `zeros_like`.
+#: An argument that must be a tensor, such as the `input` of `zeros_like`.
 like = check_tensor
 
 
@@ -196,7 +196,7 @@ def filled(
     device: str | Device | None,
     requires_grad: Any,
 ) -> Tensor:
-    """Return a tensor with one number everywhere: zeros and ones."""
+    """Return a tensor filled with one number, for `zeros` and `ones`."""
     shape = shape_of(where, sizes, size)
     kind = dtype_at(device, dtype_of(dtype, out).numpy)
     array = arrays.full(shape, value, kind)
@@ -204,7 +204,7 @@ def filled(
 
 
 def dtype_of(dtype: Any, out: Tensor | None) -> DType:
-    """Return the requested dtype, or that of `out`, or the default."""
+    """Return the requested dtype, or that of `out`, or the default dtype."""
     if out is None and (dtype is None or dtype.__class__ is DType):
         return dtype or dtypes.get_default_dtype()
     return float_or(dtype, None if out is None else like("out", out).dtype)

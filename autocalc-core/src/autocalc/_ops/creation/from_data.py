@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tensors from numbers of Python, NumPy and other libraries."""
+"""Make tensors from numbers of Python, NumPy and other libraries."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from autocalc.errors import ArgumentError, AutocalcWarning, DTypeError, ShapeErr
 
 
 def array_from(data: Any, dtype: DType | None) -> Any:
-    """Copy `data` into a new array: native byte order, C-contiguous."""
+    """Copy `data` into a new C-contiguous array with native byte order."""
     if isinstance(data, Tensor):
         data = host_array(data._array)
     dtype = None if dtype is None else dtypes.as_dtype(dtype)
     if hasattr(data, "untyped"):
         data = _of_storage(data, dtype)
-    if hasattr(data, "cell"):  # a number that varies, while `compile` records
+    if hasattr(data, "cell"):  # a varying number, while `compile` records
         return arrays.full((), data, (dtype or dtypes.of_scalar(data)).numpy)
     exact = _is_typed(data)
     if not isinstance(data, (list, tuple)):
@@ -52,7 +52,7 @@ def array_from(data: Any, dtype: DType | None) -> Any:
 
 
 def _no_numbers(found: Any) -> DTypeError:
-    """Make the error for objects and texts, and for integers beyond 64 bits."""
+    """Make the error for objects, strings and integers of more than 64 bits."""
     for one in found.reshape(-1).tolist():
         if not isinstance(one, (int, float)):
             return DTypeError(
@@ -67,7 +67,7 @@ def _no_numbers(found: Any) -> DTypeError:
 
 
 def _of_storage(storage: Any, dtype: DType | None) -> Any:
-    """Return the elements of a storage, or the bytes of one as elements."""
+    """Return the elements of a storage; the bytes of an untyped one as elements."""
     own = getattr(storage, "dtype", None)
     if own is not None and dtype not in (None, own):
         raise DTypeError(
@@ -80,7 +80,7 @@ def _of_storage(storage: Any, dtype: DType | None) -> Any:
 
 
 def _check_range(found: Any, dtype: DType) -> None:
-    """Raise if a number of Python's has no place in an integer dtype."""
+    """Raise if a Python number does not fit into an integer dtype."""
     limits = np.iinfo(dtype.numpy)
     wrong = ~((found >= limits.min) & (found <= limits.max))
     if wrong.any():
@@ -91,7 +91,7 @@ def _check_range(found: Any, dtype: DType) -> None:
 
 
 def _is_typed(data: Any) -> bool:
-    """Return whether all that `data` holds has a dtype of its own."""
+    """Return whether everything that `data` holds has a dtype of its own."""
     if isinstance(data, (list, tuple)):
         return len(data) > 0 and all(map(_is_typed, data))
     return isinstance(data, (np.ndarray, np.generic, Tensor))
@@ -102,12 +102,13 @@ _LISTS = {list, tuple}
 
 
 def _nested(data: Any) -> Any:
-    """Turn tensors in nested lists into arrays; ragged lists are an error.
+    """Convert nested lists with tensors to an array; ragged lists are an error.
 
-    Where the first is a tensor or a number, all are numbers: tensors of one element.
-    Where it is a list, a tensor is taken for one, too.
+    If the first member is a tensor or a number, every member must be a number or a
+    tensor of one element.  If the first member is a list, a tensor counts as a list,
+    too.
     """
-    if not _holds_numbers(data):  # a million in half the time
+    if not _holds_numbers(data):  # takes half the time for a million
         numbers = isinstance(data[0], Tensor) or not hasattr(data[0], "__len__")
         data = [_member(x, numbers) for x in data]
     try:
@@ -121,7 +122,7 @@ def _nested(data: Any) -> Any:
 
 
 def _member(x: Any, number: bool) -> Any:
-    """Return a member of a list as NumPy takes it; a number for a tensor of one."""
+    """Return a member of a list as NumPy takes it; a tensor of one as a number."""
     if isinstance(x, (list, tuple)):
         return _nested(x)
     if not isinstance(x, Tensor):
@@ -138,7 +139,7 @@ def _member(x: Any, number: bool) -> Any:
 
 
 def _dtypes(data: Any) -> Iterator[DType]:
-    """Yield the dtype of all that nested lists hold."""
+    """Yield the dtypes of all that nested lists hold."""
     for x in data:
         if isinstance(x, Tensor):
             yield x.dtype
@@ -151,7 +152,7 @@ def _dtypes(data: Any) -> Iterator[DType]:
 
 
 def _depth(data: Any) -> int:
-    """Return how many lists the first number is in."""
+    """Return the number of lists around the first number."""
     depth = 0
     while isinstance(data, (list, tuple)):
         depth, data = depth + 1, data[0] if len(data) else None
@@ -159,7 +160,7 @@ def _depth(data: Any) -> int:
 
 
 def _holds_numbers(data: Any) -> bool:
-    """Return whether nested lists hold Python's numbers alone."""
+    """Return whether nested lists hold only Python numbers."""
     kinds = set(map(type, data))
     return kinds <= _NUMBERS or (kinds <= _LISTS and all(map(_holds_numbers, data)))
 
@@ -171,7 +172,7 @@ def _plain(x: Any) -> Any:
 
 
 def _infer(found: Any) -> DType:
-    """Return the dtype of Python data: bool, int64 or the default float."""
+    """Return the dtype of Python data: bool, int64 or the default float dtype."""
     kind = found.dtype.kind
     if kind == "f" or found.size == 0:
         return dtypes.get_default_dtype()
@@ -485,7 +486,7 @@ def from_dlpack(source: Any) -> Tensor:
 
 
 def to_numpy(array: Any, dtype: Any, copy: bool | None) -> Any:
-    """Serve ``__array__``: share unless a copy is requested or needed."""
+    """Implement ``__array__``: share memory unless a copy is requested or needed."""
     wanted = array.dtype if dtype is None else np.dtype(dtype)
     if wanted == array.dtype and not copy:
         return array

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Making tensors of the shape, dtype and layout of others."""
+"""Make tensors with the shape, dtype and layout of other tensors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from autocalc._tensor.memory_format import MemoryFormat
 
 
 def kind_of(where: str, input: Any, dtype: Any, device: str | Device | None) -> Any:
-    """Return NumPy's dtype of what is made like `input`; check all that tells it."""
+    """Return the NumPy dtype of a tensor like `input`; check the arguments for it."""
     try:
         kind = input._array.dtype
     except AttributeError:

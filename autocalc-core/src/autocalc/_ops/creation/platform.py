@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Switches that programs set before they begin, where there is but one setting."""
+"""Switches that programs set when they start; here each has only one setting."""
 
 from __future__ import annotations
 
@@ -150,7 +150,10 @@ def set_float32_matmul_precision(precision: str) -> None:
 
 
 def allow_tf32(allowed: bool) -> None:
-    """Allow TF32 on GPUs, and leave the CPU's products as they are; or forbid all."""
+    """Allow TF32 on GPUs only, or forbid it everywhere.
+
+    Allowing TF32 does not change the matrix products of the CPU.
+    """
     if allowed:
         allow_on_gpus()
     else:

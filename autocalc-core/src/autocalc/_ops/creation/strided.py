@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Making tensors with given steps between their elements in memory."""
+"""Make tensors with given strides."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from autocalc._tensor.layouts import check_layout
 from autocalc._tensor.layouts import layout as Layout
 from autocalc.errors import ArgumentError, ShapeError
 
-#: Sizes, or steps.
+#: Sizes or strides.
 StridedSizes = Sequence[int]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`FloatTensor`, `LongTensor` and their like, as older programs make tensors."""
+"""`FloatTensor`, `LongTensor` and similar classes, with which older programs work."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ __all__ = [
 
 
 class Typed(type):
-    """Classes that make tensors of one dtype, and know these again."""
+    """The metaclass of classes that make tensors of one dtype, and recognise them."""
 
     dtype: DType
 
     def __call__(cls, *data: Any) -> Tensor:
-        """Make a tensor of sizes (its values undefined), or of data."""
+        """Make a tensor of the given sizes, with undefined values, or of data."""
         return Tensor(*data, dtype=cls.dtype)
 
     def __instancecheck__(cls, x: object) -> bool:
@@ -121,7 +121,7 @@ def name_of(dtype: DType) -> str:
 
 
 def dtype_named(given: Any) -> DType:
-    """Return the dtype of a dtype, a class of this file, or the name of one."""
+    """Return the dtype of a dtype, of a class of this file, or of the name of one."""
     if isinstance(given, Typed):
         return given.dtype
     last = given.rsplit(".", 1)[-1] if isinstance(given, str) else None

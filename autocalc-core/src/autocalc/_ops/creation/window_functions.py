@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Windows that fade a part of a signal out at both ends."""
+"""Window functions, which fade a part of a signal at both ends."""
 
 from __future__ import annotations
 
@@ -260,7 +260,7 @@ def kaiser_window(
 
 
 def _cosines(*factors: float) -> Callable[[Any], Any]:
-    """Return a sum of cosines, of which number k has k periods in the window."""
+    """Return a sum of cosines; cosine k has k periods in the window."""
 
     def wave(place: Any) -> Any:
         return sum(f * np.cos(2 * np.pi * k * place) for k, f in enumerate(factors))
@@ -277,7 +277,7 @@ def _window(
     device: Any,
     requires_grad: Any,
 ) -> Tensor:
-    """Return the values of `shape`, a function of the place from 0 to 1."""
+    """Return the values of `shape`, a function of the position from 0 to 1."""
     if device is not None:
         present(device)
     count, kind = count_of(where, length), float_or(dtype)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Elementwise operators of three inputs: a choice, and values between two limits."""
+"""Elementwise operators of three inputs, such as a choice and a clamp."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ from autocalc._tensor import Tensor, make
 def ternary(name: str, saves: str, *, like: int) -> Operator:
     """Make the operator of an elementwise kernel of three inputs: ``call(x, y, z)``.
 
-    The last two may be None where the kernel says so.  Shapes broadcast; the result
-    has the dtype of input number `like`.  One frame, as in `_op.binary`.
+    The last two inputs may be None if the kernel allows it.  Shapes are broadcast.  The
+    result has the dtype of input number `like`.  All of this is one function, as in
+    `binary`.
     """
     spec = TABLE[name]
     general = KernelCall(spec)
@@ -73,6 +74,6 @@ def ternary(name: str, saves: str, *, like: int) -> Operator:
 
 
 def _not_a_tensor(name: str, *given: Any) -> TypeError:
-    """Return the error for the first operand that is neither tensor nor left out."""
+    """Return the error for the first operand that is neither a tensor nor left out."""
     wrong = (x for x in given if x is not None and not isinstance(x, Tensor))
     return not_a_tensor(name, next(wrong, None))

@@ -188,7 +188,7 @@ def _without_multiple(where: str, input: Operand, other: Operand, alpha: Any) ->
 
 
 def multiplied(where: str, input: Operand, other: Operand, alpha: Any) -> Tensor:
-    """Return alpha * other, in the dtype of `input` and `other` together."""
+    """Return alpha * other, in the dtype that `input` and `other` promote to."""
     dtype = result_dtype(where, input, other)
     kind = dtype_of(where, alpha)
     alone = kind is dtypes.bool_ and dtype is not dtypes.bool_
@@ -228,7 +228,7 @@ div_op = binary(
     reflected="__rtruediv__ __rdiv__",
     example=("[1.0, 2.0]", "[4.0, 8.0]", "[0.2500, 0.2500]"),
 )
-div_op.__qualname__ = "div_op"  # its place, by which it is pickled
+div_op.__qualname__ = "div_op"  # pickle looks it up here
 
 
 @div_op.vjp
@@ -300,7 +300,7 @@ def _trunc_divide(input: Operand, other: Operand) -> Tensor:
 
 
 def _number_power(x: Any, y: Any) -> Tensor | None:
-    """Return a boolean tensor to the power True or False; refuse 2 ** -1."""
+    """Return a boolean tensor to the power True or False; raise for 2 ** -1."""
     if isinstance(y, Tensor) or not isinstance(x, Tensor):
         return None
     usual = fast_scalar(x, y)
@@ -339,7 +339,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     if n.needs(0):
         da = k.sum_to(k.mul(g, _slope_of_power(k, a, b)), n.shapes[0])
     if n.needs(1):
-        # y * log(a), and 0 where a = 0 and b >= 0: the limit, where log gives -inf
+        # y * log(a), but 0 where a = 0 and b >= 0: the limit, where log gives -inf
         limit = k.where(k.compare(b, zero, "ge"), one, a)
         log_a = k.log(k.where(k.compare(a, zero, "eq"), limit, a))
         db = k.sum_to(k.mul(k.mul(g, y), log_a), n.shapes[1])
@@ -347,10 +347,10 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 def _slope_of_power(k: Any, a: Any, b: Any) -> Any:
-    """Return b * a^(b-1), and 0 where b is 0 also at a = 0, where it is 0 * inf.
+    """Return b * a^(b-1), but 0 where b is 0, also where a is 0.
 
-    Recorded, a base at which it is not finite is kept out of it: an input of a `where`
-    gets the cotangent 0, and the slope of a^-1 at 0 times 0 is NaN.
+    A recorded pass puts 1 in place of bases with an infinite slope: `where` gives them
+    the cotangent 0, and 0 times infinity is NaN.
     """
     one, zero = k.constant(1, a), k.constant(0, a)
     constant, less = k.compare(b, zero, "eq"), k.sub(b, one)
@@ -406,7 +406,7 @@ def float_power(
     >>> ac.float_power(ac.tensor([1, 2, 3]), 2)
     tensor([1., 4., 9.], dtype=autocalc.float64)
     """
-    result_dtype("float_power", input, exponent)  # for its errors
+    result_dtype("float_power", input, exponent)  # called for its errors
     x, y = (as_operand(a, dtypes.float64) for a in (input, exponent))
     return pow_op(x, y)
 
@@ -465,7 +465,7 @@ abs = unary(
 
 @abs.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """The sign of 0 and of NaN is 0; no set has a kernel `sign`, all have these."""
+    """Multiply g by the sign of a; the sign of 0 and NaN is 0. No set has `sign`."""
     (a,) = n.saved
     zero, one, less = (k.constant(value, a) for value in (0, 1, -1))
     negative = k.where(k.compare(a, zero, "lt"), less, zero)
@@ -476,7 +476,7 @@ OperatorT = TypeVar("OperatorT", Unary, Binary)
 
 
 def flat(operator: OperatorT) -> OperatorT:
-    """Give an operator that is constant between its jumps the derivative 0."""
+    """Give an operator that is piecewise constant the derivative 0."""
 
     @operator.vjp
     def _(k: Any, n: Any, g: Any) -> Any:
@@ -521,7 +521,7 @@ def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """
     x = check_tensor("square", input)
     if x._array.dtype.kind == "b":
-        x = cast(x, dtypes.int64)  # as x ** 2
+        x = cast(x, dtypes.int64)  # computed as x ** 2
     result = mul(x, x)
     return result if out is None else copy_to_out("square", result, out)
 
@@ -543,7 +543,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 def _leftover(name: str, doc: str, mode: str, **more: Any) -> Binary:
-    """Make a - b * round(a / b): the quotient is constant between its jumps."""
+    """Make a - b * round(a / b); the rounded quotient is piecewise constant."""
     operator = binary(name, doc, saves="a:b b:b", **more)
 
     @operator.vjp
@@ -576,7 +576,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     )
 
 
-#: As `div` rounds down: its derivative is 0.
+#: The derivative is 0, as that of `div` with rounding.
 _floor_div = flat(binary("floor_divide", "floor(x / y)", main=False))
 
 fmod = method("fmod", inplace="fmod_")(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Operators on the bits of integers and booleans; they have no gradient."""
+"""Operators on the bits of integers and booleans, which have no gradient."""
 
 from __future__ import annotations
 

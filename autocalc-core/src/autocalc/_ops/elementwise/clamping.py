@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The larger or smaller of two, and values held within limits."""
+"""Maximum and minimum of two operands, and values clamped between limits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from autocalc.errors import ArgumentError, DTypeError
 
 
 def _extremum(name: str, doc: str, **more: Any) -> Binary:
-    """Make maximum or minimum; where both are equal each gets half of g."""
+    """Make maximum or minimum; where both are equal, each gets half of g."""
     operator = binary(name, doc, saves="a b", numbers=False, **more)
     loses = "lt" if name == "maximum" else "gt"
 
@@ -31,7 +31,7 @@ def _extremum(name: str, doc: str, **more: Any) -> Binary:
     def _(k: Any, n: Any, g: Any) -> Any:
         a, b = n.saved
         zero, half = k.constant(0, g), k.mul(g, k.constant(0.5, g))
-        shared = k.where(k.compare(a, b, "eq"), half, g)  # NaN: both get all of g
+        shared = k.where(k.compare(a, b, "eq"), half, g)  # with NaN, both get all of g
         da = db = None
         if n.needs(0):
             da = k.where(k.compare(a, b, loses), zero, shared)
@@ -63,7 +63,7 @@ minimum = method("minimum")(
 
 
 def _extremum_of_numbers(name: str, doc: str, first: str, **more: Any) -> Binary:
-    """Make fmax or fmin; x takes all of g where it compares so, or y is NaN."""
+    """Make fmax or fmin; x gets all of g where it compares so, or where y is NaN."""
     operator = binary(name, doc, saves="a b", numbers=False, **more)
 
     @operator.vjp
@@ -102,7 +102,7 @@ clamp_op = ternary("clamp", saves="a low high", like=0)
 
 @clamp_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """Send g to the input inside the limits, to the limit that holds outside."""
+    """Send g to the input inside the limits, and outside to the limit that applies."""
     a, low, high = n.saved
     if not (n.needs(1) or n.needs(2)) and n.shapes[0] == g.shape:
         return k.clamp_backward(g, a, low, high), None, None
@@ -123,7 +123,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 def _clamped(where: str, input: Tensor, low: Any, high: Any) -> Tensor:
-    """Return values held within two limits, of which one may be None."""
+    """Return values clamped between two limits; one of them may be None."""
     if low is None and high is None:
         raise ArgumentError(
             f"{where}: no limit was given; give `min` or `max`, a number or a tensor."
@@ -141,7 +141,7 @@ def _clamped(where: str, input: Tensor, low: Any, high: Any) -> Tensor:
     return clamp_op(x, low, high)
 
 
-#: Classes of limits that leave the dtype of a tensor as it is, by its kind.
+#: For each kind of dtype, the classes of limits that do not change the dtype.
 _INTEGERS = frozenset({int, bool, type(None)})
 _LIMITS = dict.fromkeys("iu", _INTEGERS) | dict.fromkeys(
     FLOAT_KINDS, _INTEGERS | {float}
@@ -149,7 +149,10 @@ _LIMITS = dict.fromkeys("iu", _INTEGERS) | dict.fromkeys(
 
 
 def _usual_limits(x: Any, low: Any, high: Any) -> tuple[Tensor | None, ...] | None:
-    """Return numbers as tensors of the dtype of `x`; None where others are given."""
+    """Return limits that are numbers as tensors of the dtype of `x`.
+
+    Return None if the limits are anything else, or would change the dtype.
+    """
     if not isinstance(x, Tensor):
         return None
     dtype = x._array.dtype

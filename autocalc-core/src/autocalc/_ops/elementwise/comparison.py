@@ -44,9 +44,9 @@ _general = KernelCall(TABLE["compare"])
 def _comparison(
     op: str, symbol: str, *, foreign: Callable[[Any], bool], example: tuple[str, ...]
 ) -> Callable[..., Tensor]:
-    """Make a comparison; as an operator it returns NotImplemented for foreign operands.
+    """Make a comparison; its operator returns NotImplemented for foreign operands.
 
-    One frame from the user's call to the kernel, as in `_op.binary`.
+    There is one frame from the user's call to the kernel, as in `binary`.
     """
     index, attributes, boolean = _general.index, (op,), dtypes.bool_.numpy
 
@@ -96,7 +96,7 @@ def _comparison(
 
 
 def _unequal(other: object) -> bool:
-    """Return whether `other` cannot be compared: no tensor equals it."""
+    """Return whether `other` cannot be compared, so that no tensor equals it."""
     return not (isinstance(other, (int, float, list)) or hasattr(other, "__array__"))
 
 
@@ -281,7 +281,7 @@ def choose(condition: Tensor, a: Operand, b: Operand) -> Tensor:
 
 
 def float_input(where: str, x: Any) -> Tensor:
-    """Return a tensor, its integers as floats."""
+    """Return a tensor, with integers converted to floats."""
     tensor = check_tensor(where, x)
     return tensor if tensor.is_floating_point() else to_float(tensor)
 
@@ -293,7 +293,7 @@ def float_inputs(where: str, a: Any, b: Any) -> tuple[Tensor, Tensor]:
 
 
 def float_tensors(where: str, a: Any, b: Any) -> tuple[Tensor, Tensor]:
-    """Return two tensors, one of them of floats, as floats of one dtype."""
+    """Return two tensors, at least one of them of floats, as floats of one dtype."""
     x, y = coerce(where, check_tensor(where, a), check_tensor(where, b))
     check_float(where, x, y)
     return x, y
@@ -374,11 +374,11 @@ _copysign_op = binary("copysign", "the size of x with the sign of y", saves="a b
 
 @_copysign_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """Turned or not, and at 0, where x jumps to the other side, 0."""
+    """Return g, or -g where the sign changes; 0 where x is 0 and jumps."""
     a, b = n.saved
     zero = k.constant(0, g)
     sign = k.mul(k.sign(a), k.copysign(k.constant(1, g), b))
-    sign = k.where(k.compare(a, zero, "eq"), zero, sign)  # not -0
+    sign = k.where(k.compare(a, zero, "eq"), zero, sign)  # avoids -0
     return (
         k.sum_to(k.mul(g, sign), n.shapes[0]) if n.needs(0) else None,
         k.zeros(n.shapes[1], k.dtype(g)) if n.needs(1) else None,
@@ -457,5 +457,5 @@ def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Te
 
 
 def truth(x: Any) -> Tensor:
-    """Return whether x is not zero."""
+    """Return whether each element of x is not zero."""
     return x if x.dtype is dtypes.bool_ else ne(x.detach(), 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Functions of complex numbers, of tensors whose numbers are all real."""
+"""Functions of complex numbers, for tensors whose elements are all real."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ rsqrt = unary(
 
 @rsqrt.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """The derivative of a^(-1/2) is -a^(-3/2) / 2: of the output's cube."""
+    """The derivative of a^(-1/2) is -a^(-3/2) / 2, so use the cube of the output."""
     (y,) = n.saved
     slope = k.mul(k.mul(y, k.mul(y, y)), k.constant(-0.5, g))
     return k.mul(g, slope)
@@ -236,12 +236,15 @@ xlogy_op = binary("xlogy", "x log(y)", saves="a b")
 
 @xlogy_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """Of a log(b): log(b) and a / b, but 0 where a is 0 and log(b) endless."""
+    """The derivatives of a log(b) are log(b) and a / b, but 0 where a is 0.
+
+    Where a is 0, log(b) may be infinite.
+    """
     a, b = n.saved
     zero, one = k.constant(0, g), k.constant(1, g)
     above_0 = k.compare(b, zero, "gt")
     inside = k.compare(b, k.constant(math.inf, g), "lt")
-    endless = k.compare(above_0, inside, "ne")  # of numbers: <= 0, or infinite
+    endless = k.compare(above_0, inside, "ne")  # for numbers: <= 0, or infinite
     known = k.compare(b, b, "eq")
     nothing = k.bitwise_and(k.compare(a, zero, "eq"), k.bitwise_and(endless, known))
     safe = k.where(nothing, one, b)
@@ -262,7 +265,7 @@ def _of_two_logarithms(name: str, doc: str, base: float) -> Binary:
     def _(k: Any, n: Any, g: Any) -> Any:
         a, b = n.saved
         infinity = k.constant(math.inf, g)
-        # Equal infinities have no difference: the first takes all.
+        # Equal infinities have no difference, so the first operand gets all of g.
         same = k.bitwise_and(k.compare(a, b, "eq"), k.compare(k.abs(a), infinity, "eq"))
         first = k.where(same, infinity, a)
         gap = k.sub(first, k.where(same, k.constant(0, g), b))

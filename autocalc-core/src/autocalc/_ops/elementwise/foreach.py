@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """PyTorch's `_foreach_*`: one operator for all tensors of a list.
 
-Each makes one call for each tensor: a call costs little where nothing is launched.
+Each function makes one call for each tensor: a call is cheap where no GPU kernel is
+launched.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError
 
-#: Operators of one tensor.
+#: Operators that take one list of tensors.
 _OF_ONE = frozenset(
     {
         *("abs", "acos", "asin", "atan", "ceil", "cos", "cosh", "erf", "erfc", "exp"),
@@ -21,14 +22,15 @@ _OF_ONE = frozenset(
         *("sinh", "sqrt", "tan", "tanh", "trunc", "zero"),
     }
 )
-#: Operators with another list, or a number, and the methods that compute them.
+#: Operators that also take another list or a number, with the methods that compute
+#: them.
 _OF_TWO = {
     **{name: name for name in ("add", "sub", "mul", "div", "pow", "copy", "lerp")},
     **{name: name for name in ("clamp_max", "clamp_min")},
     "maximum": "clamp_min",
     "minimum": "clamp_max",
 }
-#: Operators of two more lists, and a factor.
+#: Operators that take two more lists, and a factor.
 _OF_THREE = frozenset({"addcdiv", "addcmul"})
 _NOT_THERE = {"copy", "lgamma_", "max_", "norm_", "zero"}
 
@@ -41,7 +43,7 @@ NAMES = frozenset(
 
 
 def function(name: str) -> Callable[..., Any]:
-    """Return the function of a name in `NAMES`."""
+    """Return the function whose name is in `NAMES`."""
     method_name = name.removeprefix("_foreach_")
     plain = method_name.removesuffix("_")
     in_place = method_name != plain
@@ -86,7 +88,7 @@ def function(name: str) -> Callable[..., Any]:
 
 
 def _column(name: str, tensors: Sequence[Any], value: Any) -> list[Any]:
-    """Return the argument of each call: a list has one each, else all get the same."""
+    """Return the argument of each call: one element of a list, or the same for all."""
     if not isinstance(value, (list, tuple)):
         return [value] * len(tensors)
     if len(value) != len(tensors):

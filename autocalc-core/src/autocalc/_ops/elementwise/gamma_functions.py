@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The logarithm of the Gamma function, its derivatives, and incomplete ones."""
+"""The logarithm of the gamma function, its derivatives, and incomplete functions."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def _incomplete(name: str, sign: float) -> Binary:
 
 
 def _density(k: Any, a: Any, x: Any) -> Any:
-    """Return x^(a - 1) e^-x / Gamma(a); x^0 is 1 at 0, too."""
+    """Return x^(a - 1) e^-x / Gamma(a); x^0 is 1, also at 0."""
     zero, one, nan = (k.constant(c, a) for c in (0, 1, math.nan))
     power = k.mul(k.sub(a, one), k.log(x))
     plain = k.where(k.compare(x, zero, "lt"), nan, zero)

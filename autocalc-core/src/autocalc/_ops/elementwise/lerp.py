@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A tensor and a share or a multiple of others: lerp, addcmul, addcdiv."""
+"""Sums of a tensor and a multiple of others: lerp, addcmul, addcdiv."""
 
 from __future__ import annotations
 

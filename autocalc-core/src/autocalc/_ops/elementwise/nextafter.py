@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The floating-point numbers next to others."""
+"""The next floating-point number in a direction."""
 
 from __future__ import annotations
 

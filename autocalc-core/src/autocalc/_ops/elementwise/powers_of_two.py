@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Numbers as a part and a power of two: ldexp, frexp."""
+"""Numbers split into a fraction and a power of two: ldexp, frexp."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 def _scaled(x: Tensor, power: Tensor) -> Tensor:
-    """Return x * 2^power in three steps, each of which a float can hold."""
+    """Return x * 2^power in three steps; a float can hold each of the factors."""
     largest = math.frexp(finfo(x.dtype).max)[1] - 1
     power = clamping.clamp(power, -3 * largest, 3 * largest)
     third = rounding.trunc(arithmetic.div(power, 3))
@@ -115,7 +115,7 @@ def frexp(input: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> Parts:
     usual = comparison.isfinite(fixed) & comparison.ne(fixed, 0)
     size = comparison.where_op(usual, arithmetic.abs(fixed), _ones(fixed))
     exponent = arithmetic.add(rounding.floor(exponential.log2(size)), 1.0)
-    # The logarithm is rounded: it may be one too high or too low.
+    # The logarithm is rounded, so it may be one too high or too low.
     part = _shifted(size, exponent)
     exponent = arithmetic.add(exponent, cast(comparison.ge(part, 1.0), size.dtype))
     exponent = arithmetic.sub(exponent, cast(comparison.lt(part, 0.5), size.dtype))
@@ -128,7 +128,7 @@ def _ones(x: Tensor) -> Tensor:
 
 
 def _shifted(x: Tensor, exponent: Tensor) -> Tensor:
-    """Return x * 2^-exponent in two steps, each of which a float can hold."""
+    """Return x * 2^-exponent in two steps; a float can hold each of the factors."""
     half = rounding.floor(arithmetic.mul(exponent, 0.5))
     rest = arithmetic.sub_op(exponent, half)
     first = arithmetic.mul(x, exponential.exp2(arithmetic.neg(half)))

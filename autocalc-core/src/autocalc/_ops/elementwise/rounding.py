@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Numbers rounded: floor, ceil, trunc, round."""
+"""Rounding: floor, ceil, trunc, round."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _DIRECTIONS = {
 
 
 def _round_mode(mode: str, example: tuple[str, ...] = ()) -> OfOne:
-    """Make floor, ceil, trunc or round; integers pass unchanged."""
+    """Make floor, ceil, trunc or round; integers are returned unchanged."""
     where = "round" if mode == "even" else mode
 
     def call(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -96,7 +96,7 @@ def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Ten
     decimals = as_int("round", "decimals", decimals)
     if decimals == 0:
         return _nearest(input)
-    check_float("round", input)  # digits of integers: PyTorch has none
+    check_float("round", input)  # PyTorch has no `decimals` for integers
     scale = 10.0 ** builtins.abs(decimals)
     if decimals > 0:
         result = _nearest(input * scale) / scale

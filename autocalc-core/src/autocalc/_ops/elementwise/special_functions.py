@@ -84,7 +84,7 @@ _bessel = nary("bessel_i", saves="a out")
 
 @_bessel.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """I_n' is the mean of its neighbours; I_-1 is I_1."""
+    """The derivative of I_n is the mean of I_(n-1) and I_(n+1); I_-1 is I_1."""
     x, y = n.saved
     order, scaled = n.attributes
     below, above = (k.bessel_i(x, o, scaled) for o in (abs(order - 1), order + 1))
@@ -185,7 +185,7 @@ log_ndtr = unary(
 
 @log_ndtr.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """The density over `ndtr`; 0 from where it is less than any number."""
+    """Return the density divided by `ndtr`; 0 where the density underflows."""
     (x,) = n.saved
     zero, end = (k.constant(c, x) for c in (0, 37 if k.dtype(x).itemsize == 8 else 13))
     gone = k.compare(x, end, "gt")
@@ -199,12 +199,15 @@ _xlog1py_op = binary("xlog1py", "x log(1 + y)", saves="a b")
 
 @_xlog1py_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """Of a log(1 + b): log(1 + b) and a / (1 + b); 0 where a is 0 and they endless."""
+    """The derivatives of a log(1 + b) are log(1 + b) and a / (1 + b).
+
+    They are 0 where a is 0 and they would be infinite.
+    """
     a, b = n.saved
     zero, one = k.constant(0, g), k.constant(1, g)
     above = k.compare(b, k.constant(-1, g), "gt")
     inside = k.compare(b, k.constant(math.inf, g), "lt")
-    endless = k.compare(above, inside, "ne")  # of numbers: <= -1, or infinite
+    endless = k.compare(above, inside, "ne")  # for numbers: <= -1, or infinite
     known = k.compare(b, b, "eq")
     nothing = k.bitwise_and(k.compare(a, zero, "eq"), k.bitwise_and(endless, known))
     safe = k.where(nothing, zero, b)

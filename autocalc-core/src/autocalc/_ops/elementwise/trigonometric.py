@@ -123,9 +123,9 @@ atan2 = binary(
 
 @atan2.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """Of the point (b, a): da = g b / r^2, db = -g a / r^2, and 0 at the origin.
+    """Return da = g b / r^2 and db = -g a / r^2 for the point (b, a); 0 at the origin.
 
-    Further derivatives there are NaN: the angle has none.
+    Higher derivatives at the origin are NaN: the angle has none there.
     """
     a, b = n.saved
     square = k.add(k.mul(a, a), k.mul(b, b))
@@ -323,15 +323,16 @@ sinc = unary(
     example=("[0.0, 0.5]", "[1.0000, 0.6366]"),
 )
 
-#: Up to here the series of sinc's slope needs eight terms: the next is 1e-17.
+#: Up to this value the series of the slope of sinc needs eight terms; the next is
+#: 1e-17.
 _NEAR = 0.15
 
 
 @sinc.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """(cos(pi a) - sinc(a)) / a; near 0, where that cancels, a series.
+    """Return (cos(pi a) - sinc(a)) / a; near 0, where that cancels, use a series.
 
-    At 0 itself it would be 0 / 0; at 1e-5 the third derivative has no correct digit.
+    At 0 itself the formula is 0 / 0; at 1e-5 its third derivative has no correct digit.
     """
     a = n.saved[0]
     near = k.compare(k.abs(a), k.constant(_NEAR, a), "lt")

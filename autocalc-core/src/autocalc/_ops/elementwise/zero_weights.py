@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Products with weights: what has a weight of 0 counts for nothing, if infinite too."""
+"""Products with weights: a weight of 0 gives 0, even for an infinite value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ weigh_op = binary("weigh", "x y, and 0 where x is 0 and y infinite", saves="a:b 
 
 @weigh_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """Of a b: b and a, of which nothing passes where g or a is 0."""
+    """The derivatives of a b are b and a; nothing passes where g or a is 0."""
     a, b = n.saved
     return (
         k.sum_to(k.weigh(g, b), n.shapes[0]) if n.needs(0) else None,
