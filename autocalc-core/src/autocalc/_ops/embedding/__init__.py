@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Rows of a table by index, alone and in bags."""
+"""Rows of a table selected by index, one by one and in bags."""

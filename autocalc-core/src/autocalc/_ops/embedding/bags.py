@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sums, means or maxima of bags of rows of a table."""
+"""Sums, means or maxima over bags of rows of a table."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def embedding_bag(
             "'mean'."
         )
         raise ArgumentError(message)
-    if max_norm is not None:  # the table itself is written
+    if max_norm is not None:  # writes the table itself
         embedding._shorten(weight, numbers, max_norm, norm_type)
     table = weight, per_sample_weights
     return _of_bags(
@@ -137,7 +137,7 @@ def _of_bags(
 def _summed(
     rows: Tensor, counted: Tensor | None, shape: tuple[int, ...], mode: str
 ) -> Tensor:
-    """Return the sums or means of bags of one length, as reductions."""
+    """Return the sums or means of bags of one length, by plain reductions."""
     if counted is not None:
         rows = masking.where(counted, rows, 0.0)
     total = reduction.sum(view.reshape(rows, (*shape, rows.shape[1])), 1)
@@ -150,9 +150,9 @@ def _summed(
 
 
 class _Bags(NamedTuple):
-    """The bag of each number, how many bags there are, and the most that one holds.
+    """The bag of each number, the number of bags, and the size of the largest bag.
 
-    None where it is not known yet.
+    The size is None if it is not known yet.
     """
 
     of: Tensor
@@ -181,7 +181,8 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last: bool) -> _Bags:
     starts = _starts(input, offsets, 1 if include_last else min(input.shape[0], 1))
     if include_last:
         starts = starts[:-1]
-    # Each start adds 1 to all that follow: the sum so far, less 1, is the bag.
+    # Each start adds 1 to all that follow.  So the running sum, minus 1, is the index
+    # of the bag.
     marks = zeros(input.shape[0] + 1, dtype=dtypes.int64, device=place_of_tensor(input))
     steps = scattering.index_add_op(
         marks,
@@ -218,9 +219,9 @@ def _check_starts(values: list[int], count: int, least: int) -> None:
 
 
 def _reduced(rows: Tensor, counted: Tensor | None, bags: _Bags, mode: str) -> Tensor:
-    """Reduce ``rows [N, D]`` over each bag; those not counted are passed over.
+    """Reduce ``rows [N, D]`` over each bag; skip rows that are not counted.
 
-    A bag of nothing is 0 in every mode.
+    The result for an empty bag is 0 in every mode.
     """
     if mode == "max" and rows.shape[0]:
         return _largest(rows, counted, bags)
@@ -236,7 +237,7 @@ def _reduced(rows: Tensor, counted: Tensor | None, bags: _Bags, mode: str) -> Te
 
 
 def _sizes(rows: Tensor, counted: Tensor | None, bags: _Bags) -> Tensor:
-    """Return how many rows of each bag count, (B, 1)."""
+    """Return the number of counted rows of each bag, (B, 1)."""
     one = ones(rows.shape[0], 1, dtype=rows.dtype, device=place_of_tensor(rows))
     if counted is not None:
         one = masking.where(counted, one, 0.0)
@@ -249,10 +250,10 @@ def _sizes(rows: Tensor, counted: Tensor | None, bags: _Bags) -> Tensor:
 
 
 def _largest(rows: Tensor, counted: Tensor | None, bags: _Bags) -> Tensor:
-    """Return the largest elements of each bag, the first of equal ones.
+    """Return the largest elements of each bag; the first one if several are equal.
 
-    Bags become rows of one length, whose places beyond the bag hold -inf; that length
-    is the largest bag's.
+    Each bag becomes one row of the length of the largest bag; the places beyond the end
+    of a bag hold -inf.
     """
     places, length = _places(bags)
     if counted is not None:
@@ -264,7 +265,7 @@ def _largest(rows: Tensor, counted: Tensor | None, bags: _Bags) -> Tensor:
         dtype=rows.dtype,
         device=place_of_tensor(rows),
     )
-    # -inf plus a number would stay -inf: the places that are used begin with 0.
+    # Adding a number to -inf would give -inf, so the places in use begin with 0.
     used = scattering.index_add_op(
         zeros(bags.number * length, 1, dtype=rows.dtype, device=place_of_tensor(rows)),
         place,
@@ -280,7 +281,7 @@ def _largest(rows: Tensor, counted: Tensor | None, bags: _Bags) -> Tensor:
 def _places(bags: _Bags) -> tuple[Tensor, int]:
     """Return the place of each number in its bag, and the size of the largest bag.
 
-    Where it is recorded, the size is not known: a bag may hold all numbers.
+    In a recording the size is not known, so it is the number of all numbers.
     """
     count = bags.of.shape[0]
     starts = searching.searchsorted(bags.of, bags.of)

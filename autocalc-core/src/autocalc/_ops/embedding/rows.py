@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Rows of a table by index, and indices as rows of ones and zeros."""
+"""Rows of a table selected by index, and indices as rows of ones and zeros."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def _embedding(
 ) -> Tensor:
     """Return ``weight[indices]``; row `padding_idx`, if not -1, gets no gradient.
 
-    That row, and whether gradients are divided by how often their row was named, is the
-    backward rule's business alone: attributes of the node which the forward kernel does
-    not know.
+    Only the backward rule uses the padding row, and the flag that divides gradients by
+    the frequency of their row.  They are attributes of the node that the forward kernel
+    does not take.
     """
     a, index = weight._array, indices._array
     out = arrays.embedding(a, index)
@@ -65,7 +65,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 def _frequencies(k: Any, indices: Any, rows: int, g: Any) -> Any:
-    """Return how often each number occurs, as factors of its row of g."""
+    """Return the frequency of each index, in a shape that divides the rows of g."""
     size = math.prod(k.shape(indices))
     flat = k.reshape(indices, (size,))
     one = k.full((size,), 1, k.dtype(g))
@@ -73,7 +73,7 @@ def _frequencies(k: Any, indices: Any, rows: int, g: Any) -> Any:
     return k.reshape(k.index_select(times, flat, 0), (*k.shape(indices), 1))
 
 
-#: Keeps a row of length 0 from a division by 0.
+#: Prevents a division by 0 for a row of length 0.
 _SMALL = 1e-7
 
 
@@ -145,7 +145,7 @@ def embedding(
 
 
 def _shorten(weight: Tensor, numbers: Tensor, most: float, p: float) -> None:
-    """Scale the rows that `numbers` name, and that are longer, to the length `most`."""
+    """Scale down the rows selected by `numbers` that are longer than `most`."""
     with no_grad():
         rows = indexing.index_select_op(weight, numbers, 0)
         wide = dtypes.float32 if weight.dtype.is_half else None  # rounded once, below
@@ -163,7 +163,7 @@ def refuse_sparse(where: str, sparse: Any) -> None:
 
 
 def row_number(where: str, padding_idx: Any, rows: int) -> int | None:
-    """Return the number of the padding row, counted from the first."""
+    """Return the index of the padding row, counted from the first row."""
     if padding_idx is None:
         return None
     padding_idx = plain(padding_idx)

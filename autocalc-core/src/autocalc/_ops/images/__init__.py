@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Images resized and sampled."""
+"""Operators that resize and sample images."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Cubic convolution: how much pixels count by their distance.
+"""Cubic convolution: the weights of pixels by their distance.
 
 Keys: Cubic convolution interpolation for digital image processing (1981).
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from autocalc._tensor import Tensor
 
-#: The slope at distance 1; PyTorch takes this one, and -0.5 with `antialias`.
+#: The slope at distance 1.  PyTorch uses this value, and -0.5 with `antialias`.
 SHARPNESS = -0.75
 
 

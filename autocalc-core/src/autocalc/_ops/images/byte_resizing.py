@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Images of bytes resized: weights of 16 bits, sums of integers, rounded to bytes.
+"""Resizing of byte images with 16-bit weights and integer sums, rounded to bytes.
 
-One dimension after the other, columns first; what is between the two is bytes as well.
+The columns are resized first, then the rows.  The intermediate result holds bytes as
+well.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from autocalc._tensor import Tensor
 from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.dtypes import float64, uint8
 
-#: Weights have no more bits than this, their sign included.
+#: The scaled weights are smaller than this, so they have 16 bits with the sign.
 _MOST = 1 << 15
 
 
@@ -31,7 +32,7 @@ def resized(
     weights, bits = _integers(n, size, scale, cubic, form)
     wide = view.movedim(x, axis, -1).to(float64)
     table = tensor(weights, dtype=float64, device=place_of_tensor(x))
-    # Sums of products of 16 and 8 bits: exact in float64.
+    # The sums of products of 16 and 8 bits are exact in float64.
     sums = matmul.matmul(wide, view.transpose(table, 0, 1))
     half = arithmetic.add(sums, float(1 << (bits - 1)))
     rounded = rounding.floor(arithmetic.mul(half, 1.0 / (1 << bits)))
@@ -41,7 +42,7 @@ def resized(
 
 @functools.lru_cache(maxsize=64)
 def _integers(n: int, size: int, scale: float, cubic: bool, form: str) -> Any:
-    """Return the weights [size, n] as whole numbers, and by how many bits they grew."""
+    """Return the integer weights [size, n], and the number of bits that scaled them."""
     rows = [[0.0] * n for _ in range(size)]
     for i, row in enumerate(rows):
         for place, weight in _taps(i, n, scale, cubic, form):
@@ -59,7 +60,7 @@ def _nearest(x: float) -> int:
 def _taps(
     i: int, n: int, scale: float, cubic: bool, form: str
 ) -> Iterator[tuple[int, float]]:
-    """Yield the pixels that new pixel `i` is made of, with their weights."""
+    """Yield the input pixels and weights that make up output pixel `i`."""
     if form == "smooth":
         yield from _smooth_taps(i, n, scale, cubic)
         return

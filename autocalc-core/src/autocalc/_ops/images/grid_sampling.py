@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Images read at places between pixels: spatial transformers.
+"""Images sampled at positions between pixels: spatial transformers.
 
-A grid holds places from -1 to 1, x first: its last dimension is (x, y) or (x, y, z),
-while an image is [N, C, H, W] or [N, C, D, H, W].  Jaderberg and others: Spatial
+A grid holds positions from -1 to 1.  Its last dimension is (x, y) or (x, y, z), with x
+first, while an image is [N, C, H, W] or [N, C, D, H, W].  Jaderberg and others: Spatial
 transformer networks (NeurIPS 2015).
 """
 
@@ -93,7 +93,7 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
 
 
 def _pixels(planes: tuple[int, ...], align_corners: bool, like: Tensor) -> Tensor:
-    """Return (x, y, ..., 1) of all pixels of the output, [H W, dims + 1]."""
+    """Return (x, y, ..., 1) for all pixels of the output, [H W, dims + 1]."""
     columns = []
     for axis in reversed(range(len(planes))):
         n = planes[axis]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""One dimension of an image resampled: sums of shifted pixels with weights.
+"""Resample one dimension of an image by weighted sums of shifted pixels.
 
-Each function takes the dimension, its new size, and `scale`: how many pixels of the
-input the next pixel of the output is away.
+Each function takes the dimension, its new size, and `scale`: the distance between two
+neighbouring output pixels, in input pixels.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from autocalc._tensor.device import place_of_tensor
 
 
 def nearest_exact(x: Tensor, axis: int, size: int, scale: float) -> Tensor:
-    """Take the pixel whose centre is nearest to that of the output's pixel."""
+    """Take the pixel whose centre is nearest to the centre of the output pixel."""
     middles = (
         arange(size, dtype=dtypes.float32, device=place_of_tensor(x)) + 0.5
-    )  # in float32, as PyTorch does
+    )  # in float32, like PyTorch
     return _pixels(x, axis, floor(middles * scale))
 
 
 def cubic(x: Tensor, axis: int, size: int, scale: float, align_corners: bool) -> Tensor:
-    """Sum four pixels by cubic convolution."""
+    """Sum four pixels, weighted by cubic convolution."""
     steps = arange(size, dtype=x.dtype, device=place_of_tensor(x))
     places = steps * scale if align_corners else (steps + 0.5) * scale - 0.5
     low = floor(places)
@@ -40,10 +40,10 @@ def cubic(x: Tensor, axis: int, size: int, scale: float, align_corners: bool) ->
 
 
 def smoothed(x: Tensor, axis: int, size: int, scale: float, kind: str) -> Tensor:
-    """Sum all pixels that an output pixel covers, so that nothing fine is folded.
+    """Sum all pixels that an output pixel covers, which prevents aliasing.
 
-    The filter's triangle, or cubic with slope -0.5, is as wide as output pixels are
-    apart; at the border the rest is scaled up.
+    The filter is a triangle, or a cubic with slope -0.5.  Its width is scaled with the
+    distance of the output pixels.  At the border the remaining weights are scaled up.
     """
     reach, weigh = (1, _triangle) if kind == "linear" else (2, _sharp)
     stretch = max(scale, 1.0)
@@ -80,7 +80,7 @@ def _sharp(d: Tensor) -> Tensor:
 
 
 def _sum(x: Tensor, axis: int, taps: list[tuple[Tensor, Tensor]]) -> Tensor:
-    """Return the sum of pixels at places, each times its weight."""
+    """Return the sum of the pixels at places, each times its weight."""
     shape = [-1 if i == axis else 1 for i in range(x.ndim)]
     total: Any = 0
     for places, weights in taps:
@@ -89,6 +89,6 @@ def _sum(x: Tensor, axis: int, taps: list[tuple[Tensor, Tensor]]) -> Tensor:
 
 
 def _pixels(x: Tensor, axis: int, places: Tensor) -> Tensor:
-    """Return the pixels at places, those of the border beyond it."""
+    """Return the pixels at places; beyond the border, the pixels of the border."""
     index = cast(clamping.clamp(places, 0, x.shape[axis] - 1), dtypes.int64)
     return indexing.index_select(x, axis, index)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Images resized, and pixels shuffled between channels and space."""
+"""Operators that resize images, and that shuffle pixels between channels and space."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from autocalc._tensor.checks import plain, require
 from autocalc._tensor.dtypes import float32, uint8
 from autocalc.errors import ArgumentError, NoFormulaError, ShapeError
 
-# Attributes axis, size, scale, mode, align_corners.
+# The attributes are axis, size, scale, mode and align_corners.
 resample_op = nary("resample")
 
 
@@ -43,7 +43,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.resample(g, axis, n.shapes[0][axis], *rest)
 
 
-#: Mode: the dimensions after (N, C) that it takes.
+#: Maps a mode to the number of dimensions after (N, C) that it takes.
 _DIMS = {
     "nearest": (1, 2, 3),
     "nearest-exact": (1, 2, 3),
@@ -54,10 +54,10 @@ _DIMS = {
     "area": (1, 2, 3),
 }
 
-#: The modes that take bytes as well.
+#: The modes that also take bytes.
 _OF_BYTES = ("nearest", "nearest-exact", "bilinear", "bicubic")
 
-#: The modes that have a place for corners.
+#: The modes that have the option `align_corners`.
 _LINES = ("linear", "bilinear", "trilinear", "bicubic")
 
 
@@ -159,7 +159,7 @@ def _resampled_bytes(
     align_corners: bool,
     antialias: bool,
 ) -> Tensor:
-    """Resample bytes: columns, then rows, each rounded as PyTorch does."""
+    """Resample bytes: first columns, then rows, each rounded as in PyTorch."""
     if mode.startswith("nearest"):
         wide = resampled(astype(x, float32), sizes, factors, mode, False, False)
         return astype(wide, uint8)
@@ -179,7 +179,7 @@ def resampled(
     align_corners: bool,
     antialias: bool,
 ) -> Tensor:
-    """Resample one dimension after the other, those that change."""
+    """Resample all dimensions that change, one after the other."""
     kind = "linear" if mode.endswith("linear") else mode
     out = x
     for axis, size, scale in _steps(
@@ -196,7 +196,8 @@ def resampled(
     return view.clone_op(x) if out is x else out
 
 
-# What follows from sizes alone is kept: to find it again took 2 us of a call's 10.
+# These results depend only on sizes, so they are cached: computing them took 2 us of
+# the 10 us of a call.
 
 
 @functools.lru_cache(maxsize=256)
@@ -224,9 +225,9 @@ def _steps(
 ) -> tuple[tuple[int, int, float], ...]:
     """Return axis, size and scale of each dimension that changes.
 
-    What shrinks most comes first.  Reads along the last axis are the slowest: it is
-    read before others grow, and after they shrink (316 x 316 to twice the size take 190
-    instead of 255 us).
+    The dimension that shrinks most comes first.  Reads along the last axis are the
+    slowest.  So the last axis is resampled before other axes grow, and after they
+    shrink (316 x 316 to twice the size takes 190 us, not 255 us).
     """
     steps = []
     for i, (n, size) in enumerate(zip(planes, sizes, strict=True)):
@@ -241,11 +242,11 @@ def _steps(
 def _scale(
     n: int, size: int, factor: float | None, kind: str, align_corners: bool
 ) -> float:
-    """Return how many input pixels an output pixel is away from the next."""
+    """Return the distance between two neighbouring output pixels, in input pixels."""
     if align_corners:
         return (n - 1) / (size - 1) if size > 1 else 0.0
     if kind == "nearest" and size in (n, 2 * n):
-        return n / size  # whatever the factor was, as PyTorch has it
+        return n / size  # as in PyTorch, which ignores the factor here
     return n / size if factor is None else 1 / factor
 
 
@@ -430,7 +431,7 @@ def _checked_factor(where: str, name: str, input: Tensor, factor: Any) -> int:
 def _rearranged(
     x: Tensor, parts: tuple[int, ...], order: tuple[int, ...], shape: tuple[int, ...]
 ) -> Tensor:
-    """Return a copy with the last five of `parts` in another order, as `shape`."""
+    """Return a copy: reshape to `parts`, permute the last five axes, then reshape."""
     lead = len(parts) - 5
     axes = (*range(lead), *[lead + axis for axis in order])
     if x._edge is None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Operators of indices that write into the memory of their first operand.
 
-So a write costs what it writes, whatever the size of the tensor.
+So the cost of a write depends on what it writes, not on the size of the tensor.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from autocalc._ops._operator.partial_writes import record_write
 from autocalc._ops.views._writing import check_writable
 from autocalc._tensor import Tensor, dtypes, make
 
-#: Of a tensor, indices, values and an axis.
+#: A function of a tensor, indices, values and an axis.
 Writer: TypeAlias = Callable[[Tensor, Tensor, Tensor, int], Tensor]
 
 
 def writer(operator: Any) -> Writer:
-    """Return the operator of a kernel of indices that writes over its first operand.
+    """Return a function that runs an index kernel in the memory of its first operand.
 
-    Its backward rule must not need what was there before, nor the result.
+    Its backward rule must need neither the old values nor the result.
     """
     op = operator.op
     kernel = getattr(arrays, op.name)
@@ -49,9 +49,9 @@ def write_at(
     others: tuple[Any, ...],
     run: Callable[[Writer, Tensor], Tensor],
 ) -> bool:
-    """Let ``run(writer, x)`` write into `x`; return whether it could.
+    """Let ``run(writer, x)`` write into `x`; return whether that was possible.
 
-    `others` are the operands that are read: none may share memory with `x`.
+    `others` are the operands that are read; none of them may share memory with `x`.
     """
     history = (t for t in others if isinstance(t, Tensor) and t._edge is not None)
     recorded = check_writable(where, x, next(history, None))

@@ -42,9 +42,9 @@ from autocalc._tensor.checks import require
 from autocalc._tensor.generator import Generator
 from autocalc.errors import ArgumentError, DTypeError
 
-#: Functions that are one elementwise kernel, which may write over its input.
+#: Functions of one elementwise kernel that may write over its input.
 _UNARY = frozenset(name for name, k in TABLE.items() if k.signature == "~ out ; a")
-#: Those of two operands.
+#: The same for kernels of two operands.
 _BINARY = frozenset(n for n, k in TABLE.items() if k.signature == "~ out ; a b")
 
 
@@ -67,12 +67,12 @@ def _binary(name: str, x: Tensor, other: Any) -> Tensor:
 
 
 def _snapshot(x: Tensor) -> Tensor:
-    """Return `x` as it is before the write, for a rule that saves its inputs."""
+    """Return a copy of `x` before the write, for a rule that saves its inputs."""
     return make(arrays.copy(x._array), x._edge)
 
 
 def _direct(x: Tensor, other: Any) -> Any:
-    """Return `other` as an array with which a kernel can write into `x`, or None."""
+    """Return `other` as an array that a kernel can use to write into `x`, or None."""
     a = x._array
     if a.dtype.kind not in FLOAT_KINDS:
         return None
@@ -125,7 +125,7 @@ def add_(
     >>> x.add_(ac.tensor([10.0, 20.0]), alpha=2)
     tensor([21., 42.])
     """
-    if tensor is not None:  # PyTorch's older order
+    if tensor is not None:  # the older order of PyTorch
         check_older_order("add_", "alpha", other, tensor)
         alpha, other = other, tensor
     return _add_multiple("add", x, other, alpha)
@@ -145,7 +145,7 @@ def sub_(
     >>> x.sub_(ac.tensor([10.0, 20.0]), alpha=2)
     tensor([-19., -38.])
     """
-    if tensor is not None:  # PyTorch's older order
+    if tensor is not None:  # the older order of PyTorch
         check_older_order("sub_", "alpha", other, tensor)
         alpha, other = other, tensor
     return _add_multiple("sub", x, other, alpha)
@@ -200,7 +200,7 @@ def float_power_(x: Tensor, exponent: Any) -> Tensor:
 def apply_(
     function: Callable[..., Tensor], where: str, x: Tensor, *args: Any, **words: Any
 ) -> Tensor:
-    """Let `x` take over the values of ``function(x, ...)``."""
+    """Write the values of ``function(x, ...)`` into `x`."""
     given = (*args, *words.values())
     history = (a for a in given if isinstance(a, Tensor) and a._edge is not None)
     recorded = check_writable(where, x, next(history, None))
@@ -215,7 +215,7 @@ def in_place(
 ) -> Callable[..., Tensor]:
     """Make the method `where`, which writes ``function(x, ...)`` into x.
 
-    As Python's operator it leaves foreign operands to Python.
+    A Python operator leaves foreign operands to Python.
     """
     op: Op | None = getattr(function, "op", None)
     call: Callable[..., Tensor]
@@ -241,7 +241,7 @@ def in_place(
 
 @cache
 def _applied(where: str, function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Make the method of a function that is no single kernel, once for all forms."""
+    """Make the method of a function that is not a single kernel."""
 
     def call(self: Tensor, *args: Any, **words: Any) -> Tensor:
         if words.get("dtype") is not None:
@@ -522,7 +522,7 @@ def geometric_(x: Tensor, p: float, *, generator: Generator | None = None) -> Te
 
 
 def _drawn_in(x: Tensor) -> dtypes.DType:
-    """Return the dtype in which numbers are drawn that are computed with."""
+    """Return the dtype in which random numbers are drawn and computed with."""
     return dtypes.float32 if x.dtype.is_half else x.dtype
 
 

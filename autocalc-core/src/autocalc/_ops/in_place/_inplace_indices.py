@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Writes at indices and where masks hold: into the tensor's own memory where they can.
+"""Writes at indices and at masks, in the memory of the tensor where possible.
 
-Without a graph that needs the old values, a kernel writes the named elements alone.
-A tensor with other strides, or with a history, becomes the result of the function.
+If no graph needs the old values, a kernel writes only the selected elements.  A tensor
+with other strides, or with a history, takes over the result of the function.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ShapeError
 
-#: By the word of `scatter_` for what it does with the values.
+#: Maps the `reduce` argument of `scatter_` to an operator.
 _SCATTERS = {
     None: scattering.scatter_op,
     "add": scattering.scatter_add_op,
     "multiply": scattering.scatter_mul_op,
 }
 
-#: Operators whose rules need neither what was there before nor the result.
+#: Operators whose rules need neither the old values nor the result.
 _OPERATORS = {
     "index_add": scattering.index_add_op,
     "index_copy": scattering.index_copy_op,
@@ -142,7 +142,7 @@ def index_fill_(
 def _scatter_along(
     name: str, operator: Any, x: Tensor, dim: int, index: Any, src: Any
 ) -> bool:
-    """Write at an index of as many dimensions, into `x`; return whether it could."""
+    """Write at an index with as many dimensions as `x`; return whether that worked."""
     if not isinstance(index, Tensor) or index.ndim != x.ndim or not index.numel():
         return False
     axis = axis_of(name, dim, x.ndim)
@@ -247,7 +247,7 @@ def masked_fill_(x: Tensor, mask: Tensor, value: Any) -> Tensor:
 
 @method("__setitem__")
 def setitem(x: Tensor, index: Any, value: Any) -> None:
-    """Write `value` into the part of `x` that an index names."""
+    """Write `value` into the part of `x` that an index selects."""
     plain = plain_index(index)
     if plain is not None:
         _write_part(x, plain, value)
@@ -278,7 +278,7 @@ def _write_picked(x: Tensor, index: Any, value: Any) -> None:
 
 
 def _fill_plainly(x: Tensor, index: tuple[Any, ...], value: Any) -> bool:
-    """Write a number into a part of what has no history; return whether that was so."""
+    """Write a number into a part of `x` without a history; return whether it did."""
     number = value.__class__ is float or value.__class__ is int
     if not number or x.__class__ is not Tensor or x._edge is not None:
         return False
@@ -296,7 +296,7 @@ def _fill_plainly(x: Tensor, index: tuple[Any, ...], value: Any) -> bool:
 
 
 def _same_memory(x: Tensor, y: Tensor) -> bool:
-    """Return whether these are one part, as at the end of ``x[0] *= 2``."""
+    """Return whether both are the same view, as at the end of ``x[0] *= 2``."""
     a, b = x._array, y._array
     if base_of(x) is not base_of(y) or a.dtype is not b.dtype:
         return False

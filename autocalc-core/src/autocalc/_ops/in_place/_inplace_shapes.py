@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Methods that turn a tensor into a view of itself: ``x.t_()``, ``x.squeeze_(0)``.
 
-Nothing is written; the tensor sees its memory in another shape from then on.  Where
-others see it too, a tensor that no user holds takes over as the base of all of them.
+Nothing is written.  The tensor only sees its memory in another shape from then on.  If
+other tensors see the memory too, a new tensor that no user holds becomes the base of
+all of them.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from autocalc.errors import GradError
 
 
 def _view_in_place(function: Callable[..., Tensor], x: Tensor, *args: Any) -> Tensor:
-    """Let `x` become the view that ``function(x, ...)`` is."""
+    """Turn `x` into the view that ``function(x, ...)`` returns."""
     name = function.__name__
     where = f"{name}_"
     if check_tensor(where, x)._edge.__class__ is Leaf and current().grad:
@@ -49,7 +50,7 @@ def _view_in_place(function: Callable[..., Tensor], x: Tensor, *args: Any) -> Te
 
 
 def _hand_over(x: Tensor) -> None:
-    """Give what `x` is the base of to a new tensor, and make `x` a view of that."""
+    """Make a new tensor the base of all views of `x`, and make `x` one of its views."""
     base = make(x._array, x._edge)
     base._version = x._cell()
     base._view = family = x._view or ViewTracker()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The rectifiers that write into their input."""
+"""In-place forms of the rectifiers."""
 
 from __future__ import annotations
 

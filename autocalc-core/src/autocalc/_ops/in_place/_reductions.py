@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Sums, products, means and extrema at indices, into the tensor's own memory.
+"""Sums, products, means and extrema at indices, in the memory of the tensor.
 
-What no kernel does in place is done of the places that are named alone: they are read,
-reduced, and written again.
+Where no kernel works in place, only the selected places are read, reduced and written
+again.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from autocalc._ops.views._writing import check_writable
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import one_of
 
-#: Where the value that is there counts, one kernel does it, and records itself if it
-#: saves neither that value nor the result.
+#: Kernels that combine the old value with the new ones.  The flag says whether the
+#: kernel records itself, because it saves neither the old value nor the result.
 _KERNELS = {
     "sum": (scattering.scatter_add_op, True),
     "amax": (scatter_reduction.scatter_amax_op, False),
@@ -96,7 +96,7 @@ def index_reduce_(
 def _reduced_in_place(
     x: Tensor, dim: int, index: Any, src: Any, reduce: Any, include_self: Any
 ) -> bool:
-    """Reduce as `scatter_reduce_`; return whether it could be done in place."""
+    """Reduce like `scatter_reduce_`; return whether it was possible in place."""
     one_of("scatter_reduce", "reduce", reduce, scatter_reduction.REDUCTIONS)
     return _reduced("scatter_reduce", x, dim, index, src, reduce, include_self)
 
@@ -104,7 +104,7 @@ def _reduced_in_place(
 def _rows_reduced_in_place(
     x: Tensor, dim: int, index: Any, source: Any, reduce: Any, include_self: Any
 ) -> bool:
-    """Reduce as `index_reduce_`; return whether it could be done in place."""
+    """Reduce like `index_reduce_`; return whether it was possible in place."""
     refuse_booleans("index_reduce", x)
     one_of("index_reduce", "reduce", reduce, scatter_reduction.REDUCTIONS[1:])
     if not isinstance(index, Tensor) or not isinstance(source, Tensor):
@@ -151,7 +151,7 @@ def _reduced(
 def _reduced_alone(
     x: Tensor, index: Tensor, src: Tensor, axis: int, reduce: str, own: bool
 ) -> Tensor:
-    """Return the new value of each named place, as often as it is named."""
+    """Return the new value of the place that each index names."""
     first = make(_first_of_equals(index._array, axis), None)
     there = indexing.gather_op(x, index, axis)
     found = scatter_reduction._reduced(reduce, own, there, first, src, axis)
@@ -159,7 +159,7 @@ def _reduced_alone(
 
 
 def _first_of_equals(index: Any, axis: int) -> Any:
-    """Return for each index along `axis` the place of the first one that equals it."""
+    """Return for each index along `axis` the place of the first index equal to it."""
     index = arrays.copy(index)
     order = arrays.argsort(index, axis, False)
     ordered = arrays.gather(index, order, axis)

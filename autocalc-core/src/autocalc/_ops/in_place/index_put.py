@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Values written at index tensors, as brackets do, and at places of a flat tensor."""
+"""Writes at index tensors, as brackets do them, and at positions of a flat tensor."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from autocalc.errors import ArgumentError, DTypeError
 
 
 def _values_for(where: str, x: Tensor, picks: _index.Picks, values: Any) -> Tensor:
-    """Return values in the dtype of `x`: numbers, or a tensor that has it.
+    """Return values in the dtype of `x`: a number, or a tensor that has that dtype.
 
-    Where one mask holds, one element of any dtype counts as a number.
+    If the only index is a mask, one element of any dtype counts as a number.
     """
     alone = len(picks) == 1 and picks[0][1].dtype is dtypes.bool_
     if isinstance(values, Tensor) and not (alone and values.numel() == 1):
@@ -46,7 +46,7 @@ def _values_for(where: str, x: Tensor, picks: _index.Picks, values: Any) -> Tens
 def put_picked(
     where: str, x: Tensor, picks: _index.Picks, values: Any, accumulate: bool
 ) -> Tensor:
-    """Return `x` with `values` at the elements that index tensors name."""
+    """Return a copy of `x` with `values` at the elements that index tensors select."""
     values = _values_for(where, x, picks, values)
     axis, mask = picks[0]
     if len(picks) == 1 and mask.dtype is dtypes.bool_ and not accumulate:
@@ -79,7 +79,7 @@ def _put_rows(
 def put_into(
     where: str, x: Tensor, picks: _index.Picks, values: Any, accumulate: bool
 ) -> None:
-    """Write `values` into `x` at the elements that index tensors name."""
+    """Write `values` into the elements of `x` that index tensors select."""
     values = _values_for(where, x, picks, values)
     recorded = check_writable(where, x, values)
     if not (recorded or accumulate) and _put_where(x, picks, values):
@@ -100,7 +100,7 @@ def put_into(
 
 
 def _put_where(x: Tensor, picks: _index.Picks, values: Tensor) -> bool:
-    """Write one number where one mask holds; return whether it was so."""
+    """Write one number where one mask is true; return whether this was the case."""
     axis, mask = picks[0]
     if len(picks) > 1 or mask.dtype is not dtypes.bool_ or not mask.ndim:
         return False
@@ -116,7 +116,7 @@ def _put_where(x: Tensor, picks: _index.Picks, values: Tensor) -> bool:
 
 
 def _are_rows(x: Tensor, picks: _index.Picks) -> bool:
-    """Return whether the dimensions that are picked merge to one without a copy."""
+    """Return whether the indexed dimensions can be merged to one without a copy."""
     axes: list[int] = []
     for axis, pick in picks:
         if pick.dtype is not dtypes.bool_:
@@ -207,7 +207,7 @@ def _index_put_operands(x: Tensor, indices: Any, values: Any) -> _index.Picks:
 
 
 def _picks_of_numbers(x: Tensor, indices: Sequence[Any]) -> _index.Picks:
-    """Return picks of 0-d index tensors, which brackets would take for integers."""
+    """Return picks of 0-d index tensors, which brackets would treat as integers."""
     parts = tuple(
         slice(None) if i is None else view.reshape_op(i, (1,)) if i.ndim == 0 else i
         for i in indices
