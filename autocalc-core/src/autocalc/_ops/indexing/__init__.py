@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Elements read and written by index or by mask."""
+"""Operators that read and write elements by index or by mask."""

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Read an index expression: ``x[1, 2:, None, mask]`` as slices and picked positions."""
+"""Parse an index expression such as ``x[1, 2:, None, mask]``.
+
+The result is a basic index of slices, and the positions that index tensors pick.
+"""
 
 from __future__ import annotations
 
@@ -32,18 +35,18 @@ from autocalc.errors import (
 _PLAIN = frozenset({int, type(None)})
 _ALL = (slice(None), slice(None, None, 1))
 
-#: An index tensor, and the first dimension of the view that it picks from.
+#: An index tensor, with the first dimension of the view that it indexes.
 Picks = list[tuple[int, Tensor]]
 
 
 def split_index(x: Tensor, index: Any) -> tuple[tuple[Any, ...], Picks]:
-    """Return the basic index that makes a view, and the index tensors into that."""
+    """Return the basic index that makes a view, and the index tensors for that view."""
     try:
         sizes = x._array.shape
     except AttributeError:
         raise not_a_tensor("index", x) from None
     if index.__class__ is int and sizes and -sizes[0] <= index < sizes[0]:
-        return (index, ...), []  # the most frequent one
+        return (index, ...), []  # the most frequent case
     parts = tuple(index) if _is_several(index) else (index,)
     for part in parts:
         kind = part.__class__
@@ -52,15 +55,15 @@ def split_index(x: Tensor, index: Any) -> tuple[tuple[Any, ...], Picks]:
     return _basic(x, list(parts)), []
 
 
-#: Longer lists are never read as a tuple, as NumPy and PyTorch do it.
+#: NumPy and PyTorch never read a longer list as a tuple, and neither do we.
 _MOST_INDICES = 31
 
 
 def _is_several(index: Any) -> bool:
-    """Return whether `index` has an index for each of several dimensions.
+    """Return whether `index` holds one index for each of several dimensions.
 
-    A list of integers names positions in one dimension.  A list that has a list, a
-    tensor, a slice, None or Ellipsis in it is read as a tuple.
+    A list of integers selects positions in one dimension.  A list that contains a list,
+    a tensor, a slice, None or Ellipsis is read as a tuple.
     """
     if not isinstance(index, list) or len(index) > _MOST_INDICES:
         return isinstance(index, tuple)
@@ -74,9 +77,10 @@ def _is_several(index: Any) -> bool:
 def plain_index(index: Any) -> tuple[Any, ...] | None:
     """Return the basic index of integers, slices, None and Ellipsis, else None.
 
-    Bounds of slices are integers, steps above 0.
+    Bounds of slices must be integers, and steps must be above 0.
 
-    NumPy finds what is out of range; on its IndexError the caller asks `split_index`.
+    The function does not check ranges.  NumPy raises an IndexError, and then the caller
+    calls `split_index`.
     """
     kind = index.__class__
     if kind is int:
@@ -101,9 +105,10 @@ def _plain_step(step: Any) -> bool:
 
 
 def sole_pick(x: Tensor, index: Any) -> Picks | None:
-    """Return one tensor of int64 or a mask as what it picks.
+    """Return the pick of an index that is one tensor of int64 or one mask, else None.
 
-    It saves the steps that others need, half of the time of an index of two elements.
+    This saves the steps that other indices need, which take half of the time of an
+    index of two elements.
     """
     if isinstance(index, Tensor):
         i, ndim = index._array, x._array.ndim
@@ -163,14 +168,14 @@ def _index_tensor(part: Any) -> Tensor:
 
 
 def _split(x: Tensor, parts: list[Any]) -> tuple[tuple[Any, ...], Picks]:
-    """Put slices in the place of tensors; say which dimension of the view each has."""
+    """Replace index tensors by slices; return them with their dimension of the view."""
     basic: list[Any] = []
     tensors: list[Any] = []
     for part in parts:
         if not isinstance(part, Tensor):
             basic.append(part)
             tensors.append(None)
-        elif part.ndim == 0:  # True or False: a new dimension of size 1 or 0
+        elif part.ndim == 0:  # True or False adds a dimension of size 1 or 0
             basic.append(None)
             tensors.append(part)
         else:
@@ -227,7 +232,7 @@ def _check_range(x: Tensor, index: list[Any]) -> None:
     used = [part for part in index if part is not None and part is not Ellipsis]
     slices = [part for part in used if part.__class__ is slice]
     if len(slices) == len(index) <= x.ndim:
-        return  # their bounds may be anywhere
+        return  # the bounds may be out of range
     if len(used) > x.ndim or index.count(Ellipsis) > 1:
         raise DimensionError(
             f"index: {len(used)} indices were given for a tensor of shape {x.shape} "
@@ -248,7 +253,7 @@ def _check_range(x: Tensor, index: list[Any]) -> None:
 
 
 def part_of(x: Tensor, basic: tuple[Any, ...]) -> Tensor:
-    """Return the view that a basic index makes, or `x` itself where that is all."""
+    """Return the view that a basic index makes, or `x` if the index selects all."""
     if basic[0].__class__ is int:
         return slicing.slice_op(x, basic)
     for part in basic:
@@ -258,9 +263,10 @@ def part_of(x: Tensor, basic: tuple[Any, ...]) -> Tensor:
 
 
 def _compare_bounds(x: Tensor, index: list[Any]) -> None:
-    """Compare the bounds of slices with sizes, as NumPy does out of sight.
+    """Compare the bounds of slices with sizes, as NumPy does internally.
 
-    A number that `autocalc.compile` follows learns so where it is cut off.
+    So an integer that `autocalc.compile` tracks records the size at which it is cut
+    off.
     """
     used = [part for part in index if part is not None]
     axis = 0
@@ -277,7 +283,7 @@ def _compare_bounds(x: Tensor, index: list[Any]) -> None:
 
 
 class Picked(NamedTuple):
-    """Positions in the dimensions `axes` merged to one, and the shape they form."""
+    """Positions in the merged dimensions `axes`, and the shape that they form."""
 
     axes: tuple[int, ...]
     positions: Tensor
@@ -285,7 +291,7 @@ class Picked(NamedTuple):
 
 
 def true_positions(mask: Tensor) -> Tensor:
-    """Return the places at which a mask holds, row-major."""
+    """Return the row-major positions at which a mask is true."""
     return make(true_places(mask._array), None)
 
 
@@ -328,7 +334,7 @@ def picked(x: Tensor, picks: Picks) -> Picked:
 
 
 def _out_of(error: KernelIndexError, sizes: tuple[int, ...]) -> KernelIndexError:
-    """Return an error of the kernel `positions` with the range of its index."""
+    """Return the error of the kernel `positions` with the range of the index."""
     number = error.found[1][len("index[") : -1]
     size = sizes[int(number or 0)]
     return with_range(error, size, least=-size, where="index")
@@ -345,7 +351,7 @@ def _check_mask(x: Tensor, axis: int, mask: Tensor) -> None:
 
 
 def columns(x: Tensor, axis: int, pick: Tensor) -> list[tuple[int, Tensor]]:
-    """Return an index tensor for each dimension: of a mask, where it holds."""
+    """Return an index tensor for each dimension; for a mask, where it is true."""
     if pick.dtype is not dtypes.bool_:
         return [(axis, pick)]
     _check_mask(x, axis, pick)
@@ -355,7 +361,7 @@ def columns(x: Tensor, axis: int, pick: Tensor) -> list[tuple[int, Tensor]]:
 
 
 def wrapped(index: Tensor, size: int) -> Tensor:
-    """Return an index into `size` elements with negative ones counted from the end."""
+    """Return an index into `size` elements, with negative values made positive."""
     try:
         return make(arrays.positions([index._array], (size,)), None)
     except KernelIndexError as error:
@@ -373,9 +379,9 @@ def unraveled(flat: Tensor, shape: tuple[int, ...]) -> list[Tensor]:
 
 
 def merged(x: Tensor, axes: tuple[int, ...]) -> tuple[Tensor, int, tuple[int, ...]]:
-    """Return `x` with `axes` merged to one, its place, and the order of axes.
+    """Return `x` with `axes` merged, the place of the merged axis, the axis order.
 
-    Dimensions that are not neighbours go to the front, as PyTorch has it.
+    Dimensions that are not adjacent move to the front, as in PyTorch.
     """
     order = tuple(range(x.ndim))
     lead = axes[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where a mask holds."""
+"""The positions at which a mask is true."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _INDEX = _general.index
 
 
 def true_places(mask: Any) -> Any:
-    """Return the row-major places at which an array of booleans holds, an array."""
+    """Return an array of the row-major positions at which a boolean array is true."""
     if recordings:
         refuse_reading("a shape that depends on values")
     line = mask if mask.ndim == 1 else arrays.reshape(mask, (mask.size,))
@@ -25,10 +25,13 @@ def true_places(mask: Any) -> Any:
 
 
 def first_places(mask: Any, count: int) -> Any:
-    """Return so many places at which a vector holds; its size where there are fewer.
+    """Return the first `count` places where a vector is true.
 
-    The decision asks for nothing but the dtypes, which are always these: it is kept
-    under the mask's dtype, which takes half of the time of a general call.
+    If there are fewer such places, its size fills the rest.
+
+    The choice of the kernel depends only on dtypes, which are always the same here.  So
+    it is cached under the dtype of the mask, which takes half of the time of a general
+    call.
     """
     selection = current().selection
     places = selection.empty((count,), dtype_near(mask, INT64))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Numbers of elements, counted row by row, as indices along each dimension."""
+"""Row-major positions of elements, converted to an index for each dimension."""
 
 from __future__ import annotations
 

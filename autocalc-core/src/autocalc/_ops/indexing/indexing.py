@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Elements and rows picked by index: ``x[index]``, gather, index_select, take."""
+"""Elements and rows selected by index: ``x[index]``, gather, index_select, take."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def gather(
     index = check_tensor("gather", index)
     empty = index._array.size == 0
     if empty:
-        index = cast(index, dtypes.int64)  # of any dtype, where it names nothing
+        index = cast(index, dtypes.int64)  # an empty index of any dtype
     places = as_positions("gather", index)
     if input._array.ndim == 0 or places._array.ndim == 0:
         return _of_0d(gather, input, dim, places)
@@ -213,7 +213,7 @@ def window(where: str, x: Tensor, sizes: tuple[int, ...], axis: int) -> Tensor:
 
 
 def read_picked(x: Tensor, picks: _index.Picks) -> Tensor:
-    """Return the elements that index tensors name: a copy."""
+    """Return a copy of the elements that index tensors select."""
     axes, positions, shape = _index.picked(x, picks)
     rows, lead, _ = (x, 0, ()) if axes == (0,) else _index.merged(x, axes)
     out = index_select_op(rows, positions, lead)
@@ -225,12 +225,12 @@ def read_picked(x: Tensor, picks: _index.Picks) -> Tensor:
 
 @traced
 def _rows(x: Tensor, index: Tensor) -> Tensor:
-    """Return the parts along the first dimension that positions name."""
+    """Return the parts along the first dimension that positions select."""
     return read_picked(x, [(0, index)])
 
 
 def where_true(x: Tensor, mask: Tensor) -> Tensor:
-    """Return the elements at which a mask of the same shape holds, as a vector."""
+    """Return, as a vector, the elements at which a mask of the same shape is true."""
     line = x if x._array.ndim == 1 else view.reshape_op(x, (-1,))
     return index_select_op(line, _index.true_positions(mask), 0)
 
@@ -360,7 +360,7 @@ def take_along_dim(
         )
     axis = axis_of("take_along_dim", dim, x.ndim)
     shape = x._array.shape
-    if shape and places._array.shape == shape and x._array.size:  # nothing broadcasts
+    if shape and places._array.shape == shape and x._array.size:  # nothing is broadcast
         wrapped = _index.wrapped(places, shape[axis])
         return gather_op(x, wrapped, axis)
     ones = [1 if i == axis else n for i, n in enumerate(x.shape)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Elements picked or written where a mask is true."""
+"""Elements selected or written where a mask is true."""
 
 from __future__ import annotations
 
@@ -88,13 +88,13 @@ def _refuse_out(where: str, form: str) -> NoReturn:
     )
 
 
-#: Of so many elements all places are found at once, and cut.
+#: For up to this many elements, all positions are found at once and the result is cut.
 _SMALL = 256
 
 
 @traced
 def _all_rows(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Return rows of indices of what is not zero, and how many of them are."""
+    """Return the indices of the non-zero elements as rows, and their number."""
     a = x._array
     if a.dtype.kind != "b":
         a = arrays.compare(a, constant(0, a.dtype), "ne")
@@ -103,7 +103,7 @@ def _all_rows(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _columns(places: Any, shape: tuple[int, ...]) -> list[Any]:
-    """Return row-major places as an index for each dimension; without any, as one."""
+    """Return row-major positions as an index for each dimension, at least one."""
     columns = []
     for size in shape[:0:-1]:
         count = constant(max(size, 1), places.dtype)
@@ -236,7 +236,7 @@ def checked_mask(where: str, mask: Any) -> Tensor:
 
 
 def _is_boolean(where: str, x: Any) -> bool:
-    """Return whether a tensor holds booleans."""
+    """Return whether a tensor is boolean."""
     try:
         return x._array.dtype.kind == "b"  # type: ignore[no-any-return]  # of strings
     except AttributeError:

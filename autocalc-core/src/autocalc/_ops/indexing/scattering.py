@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Values written or added at indices."""
+"""Operators that write or add values at indices."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 def _winners(k: Any, index: Any, like: Any, axis: int) -> Any:
-    """Return where `index`, of the shape of `like`, is the last one for its place."""
+    """Return where an entry of `index` is the last one that writes to its place."""
     shape = k.shape(index)
     line = tuple(shape[axis] if d == axis else 1 for d in range(len(shape)))
     numbers = k.expand(k.reshape(k.arange(shape[axis], index), line), shape)
@@ -86,9 +86,9 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 def _also_of_booleans(operator: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Return a sum or product at indices that takes booleans as 1 and 0, too.
+    """Return a sum or product at indices that also takes booleans, as 1 and 0.
 
-    A sum is whether any of them is true, a product whether all are.
+    A sum of booleans is true if any of them is; a product is true if all are.
     """
 
     def run(x: Tensor, index: Tensor, src: Tensor, axis: int) -> Tensor:
@@ -155,7 +155,7 @@ def by_index(
     index: Any,
     source: Any,
 ) -> Tensor:
-    """Check the operands of index_add and its like, and run the operator."""
+    """Check the operands of index_add and similar functions, and run the operator."""
     x, src = check_tensor(where, input), check_tensor(where, source)
     axis = axis_of(where, dim, x.ndim)
     long = where in ("index_copy", "index_fill")
@@ -183,7 +183,7 @@ def by_index(
 
 
 def scaled_by(alpha: Any, source: Any) -> Any:
-    """Return alpha * source, of booleans whether it is not 0."""
+    """Return alpha * source; for booleans, whether that is not 0."""
     if alpha == 1:
         return source
     scaled = arithmetic.mul(check_tensor("index_add", source), alpha)
@@ -311,7 +311,7 @@ def index_fill(
 
 
 def fill_operands(x: Tensor, dim: int, index: Any, value: Any) -> tuple[Tensor, Tensor]:
-    """Return the places of index_fill, none negative, and the number at each."""
+    """Return the positions of index_fill, none negative, and the number at each."""
     axis = axis_of("index_fill", dim, x.ndim)
     places = indexing.long_positions("index_fill", index)
     places = _index.wrapped(places, x.shape[axis] if x.ndim else 1)
@@ -465,14 +465,14 @@ def along(
 def _nowhere(
     operator: Callable[..., Tensor], x: Tensor, places: Tensor, src: Tensor
 ) -> Tensor:
-    """Run an operator at no indices, whose shape need not fit that of `x`."""
+    """Run an operator with an empty index, whose shape need not fit that of `x`."""
     line, places, src = (view.reshape_op(t, (t._array.size,)) for t in (x, places, src))
     out = operator(line, places, slicing.slice_op(src, (slice(0, 0),)), 0)
     return view.detach_from_base(view.reshape_op(out, x._array.shape))
 
 
 def _leading_part(where: str, src: Tensor, sizes: tuple[int, ...]) -> Tensor:
-    """Return the part of `src` that an index of shape `sizes` is for."""
+    """Return the part of `src` that an index of shape `sizes` uses."""
     given = src._array.shape
     if len(given) != len(sizes) or any(map(gt, sizes, given)):
         raise ShapeError(

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Losses, and their reduction to one number."""
+"""Losses and their reduction."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The mean, the sum or nothing of the losses of single elements."""
+"""Reduction of the losses of single elements: the mean, the sum, or none."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def chosen(
     reduction: str,
     *more: str,
 ) -> str:
-    """Return the checked reduction: one of the three, or of what else a loss has.
+    """Return the checked reduction: one of the usual three, or one of `more`.
 
     Two deprecated flags override it, with a warning.
     """
@@ -52,7 +52,7 @@ def reduced(values: Tensor, reduction: str) -> Tensor:
 def broadcast_with_warning(
     where: str, input: Tensor, target: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Return both in one shape, and warn of shapes that differ."""
+    """Broadcast both to one shape, and warn if the shapes differ."""
     check_tensor(where, input), check_tensor(where, target)
     if input.shape == target.shape:
         return input, target
@@ -67,7 +67,7 @@ def broadcast_with_warning(
 
 
 def fits(where: str, input: Tensor, **others: Tensor) -> None:
-    """Raise unless the others are tensors which broadcast to the shape of `input`."""
+    """Raise unless the others are tensors that broadcast to the shape of `input`."""
     for name, other in others.items():
         shape = check_tensor(where, other).shape
         if broadcast_shapes(where, input.shape, shape) != input.shape:

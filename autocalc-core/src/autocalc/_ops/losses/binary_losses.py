@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Losses of two classes: probabilities or logits against targets from 0 to 1."""
+"""Losses of two classes: probabilities or logits, and targets from 0 to 1."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 def _times_slope(k: Any, g: Any, p: Any) -> Any:
-    """Return g times the slope of `_limited_log`."""
+    """Return g times the derivative of `_limited_log`."""
     small = k.compare(p, k.constant(1e-12, p), "lt")
     usual = k.div(g, k.where(small, k.constant(1, p), p))
     return k.where(small, k.mul(g, k.constant(1e12, p)), usual)
@@ -125,10 +125,10 @@ def _weighted(where: str, loss: Tensor, weight: Tensor | None) -> Tensor:
 
 def _check_probabilities(where: str, name: str, p: Tensor) -> None:
     a = p._array
-    if a.size == 0 or recorder() is not None:  # a replay would not look again
+    if a.size == 0 or recorder() is not None:  # a replay would not check
         return
     low, high = ends(p.detach() if p._edge else p)
-    if not (low >= 0 and high <= 1):  # NaN, too
+    if not (low >= 0 and high <= 1):  # also raises for NaN
         raise ArgumentError(
             f"{where}: `{name}` has elements from {low} to {high}, but probabilities "
             "must be between 0 and 1. For logits, use "
@@ -137,15 +137,15 @@ def _check_probabilities(where: str, name: str, p: Tensor) -> None:
 
 
 def _limited_array(p: Any) -> Any:
-    """Return what `_limited_log` does, of an array."""
+    """Return the result of `_limited_log` for an array."""
     return arrays.maximum(arrays.log(p), constant(-100, p.dtype))
 
 
 def _limited_log(p: Tensor) -> Tensor:
-    """Return max(log(p), -100), whose slope is 1 / p and 1e12 at most.
+    """Return max(log(p), -100), with the derivative 1 / p, at most 1e12.
 
-    Below 1e-12 it is continued as a line, so that the gradient of a probability of 0
-    leads away from it, where that of a clamp would be 0.
+    Below 1e-12 the derivative is that of a line.  So the gradient leads away from a
+    probability of 0, where the gradient of a clamp would be 0.
     """
     still = p.detach()
     value = clamping.clamp_min(exponential.log(still), -100.0)
@@ -208,7 +208,7 @@ def binary_cross_entropy_with_logits(
 
 
 def of_logits(x: Tensor, t: Tensor, pos_weight: Tensor | None = None) -> Tensor:
-    """Return -(w t log(s) + (1 - t) log(1 - s)) for each element, s = sigmoid(x)."""
+    """Return -(w t log(s) + (1 - t) log(1 - s)) for each element; s = sigmoid(x)."""
     x, t = coerce("binary_cross_entropy_with_logits", x, t)
     share = t if pos_weight is None else arithmetic.mul(pos_weight, t)
     return logistic_loss_op(x, share, arithmetic.sub_op(1.0, t))

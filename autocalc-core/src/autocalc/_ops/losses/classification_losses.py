@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Losses of classes: logits or probabilities against labels or distributions."""
+"""Losses of classes: logits or probabilities, and labels or distributions."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ cross_entropy_op = nary("cross_entropy", saves="grad:logits logits target weight
 
 @cross_entropy_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """The forward pass kept d loss / d logits; only the cotangent's factor is missing.
+    """Multiply d loss / d logits, which the forward pass saved, by the cotangent.
 
-    That array has no history, so a recorded pass uses the decomposition.
+    The saved array has no history, so a recorded pass uses the decomposition.
     """
     slope, logits, target, weight = n.saved
     if k.records:
@@ -57,7 +57,7 @@ nll_op = nary("nll_loss", saves="slopes:log_p target:log_p")
 
 @nll_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """Put each loss's share of g at the place of its label."""
+    """Put the share of g of each loss at the place of its label."""
     slopes, target = n.saved
     zero, nowhere = k.constant(0, g), k.constant(0, target)
     places = k.where(
@@ -129,7 +129,7 @@ def _of_labels(
 def _remedy(
     given: tuple[int, ...], labels: tuple[int, ...], expected: tuple[int, ...]
 ) -> str:
-    """Return what to do about labels of another shape than the logits have."""
+    """Return the hint for labels whose shape does not match the logits."""
     if labels == given:
         return (
             "Expected floating point type for target with class probabilities, got "
@@ -151,12 +151,12 @@ def _remedy(
 def _not_a_class(
     error: KernelIndexError, logits: Tensor, skipped: int
 ) -> KernelIndexError:
-    """Return an error about a label with the labels that there are."""
+    """Return an error about an invalid label that names the valid labels."""
     return with_range(error, logits.shape[1], also=or_skipped(skipped))
 
 
 def class_rows(where: str, input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-    """Bring logits to [N, C] and labels to [N]."""
+    """Reshape logits to [N, C] and labels to [N]."""
     ndim = check_tensor(where, input)._array.ndim
     check_tensor(where, target)
     shape, class_dim = input._array.shape, 0 if ndim == 1 else 1
@@ -192,7 +192,7 @@ def _cross_entropy(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:
-    """Return the loss as `cross_entropy` does; of bfloat16 and labels in float32."""
+    """Return the loss like `cross_entropy`; use float32 for bfloat16 with labels."""
     reduction = _loss_reduction.chosen("cross_entropy", size_average, reduce, reduction)
     check_tensor("cross_entropy", input)
     check_tensor("cross_entropy", target)
@@ -204,14 +204,14 @@ def _cross_entropy(
 
 
 def _has_labels(input: Tensor, target: Tensor) -> bool:
-    """Return whether a target holds labels, and no probabilities."""
+    """Return whether a target holds labels and not probabilities."""
     return target._array.dtype.kind not in FLOAT_KINDS or target.shape != input.shape
 
 
 def _precision(input: Any, target: Any, *_: Any, **__: Any) -> str:
-    """Return the policy under `autocast`: labels leave logits of bfloat16 as they are.
+    """Return the policy under `autocast`; with labels, logits of bfloat16 stay.
 
-    Their loss is computed, and returned, in float32 in either case.
+    Their loss is computed and returned in float32 in either case.
     """
     are_tensors = isinstance(input, Tensor) and isinstance(target, Tensor)
     half = are_tensors and input.dtype is dtypes.bfloat16
@@ -282,7 +282,7 @@ def _of_distributions(
     reduction: str,
     label_smoothing: float,
 ) -> Tensor:
-    """Return the cross-entropy against probabilities."""
+    """Return the cross-entropy for targets that are probabilities."""
     where = "cross_entropy"
     check_float(where, input)
     check_reduction(where, reduction)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """CTC: the probability of a text over all its alignments with a longer sequence.
 
-Between the labels of a text, and around them, there may be blanks: a text of S labels
-has 2 S + 1 places.  alpha(t, s) is the logarithm of the probability of all ways to have
-reached place s after t + 1 steps.  Graves and others: Connectionist temporal
+There may be blanks between the labels of a text and around them.  So a text of S labels
+has 2 S + 1 places.  alpha(t, s) is the logarithm of the total probability of all paths
+that reach place s after t + 1 steps.  Graves and others: Connectionist temporal
 classification (ICML 2006).
 """
 
@@ -34,12 +34,12 @@ from autocalc._tensor.checks import as_int, require, sequence
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
-#: Stands for the logarithm of 0: of minus infinity differences are NaN.
+#: Represents the logarithm of 0; differences of minus infinity would be NaN.
 _NEVER = -1e30
 
 
 class _Lengths(NamedTuple):
-    """Lengths, the largest, and their sum; None while `compile` records tensors."""
+    """Lengths, the largest length and the sum; None while `compile` records tensors."""
 
     numbers: Tensor  # [N]
     longest: int
@@ -51,7 +51,7 @@ class _Texts(NamedTuple):
 
     places: Tensor  # [N, 2 S + 1]
     lengths: Tensor  # [N], without blanks
-    may_skip: Tensor  # [N, 2 S + 1]: whether the blank before need not be there
+    may_skip: Tensor  # [N, 2 S + 1]: whether the blank before it can be skipped
 
 
 @autocasts("float32")
@@ -131,7 +131,7 @@ def ctc_loss(
 
 
 def _negative_log_likelihoods(steps: Tensor, texts: _Texts, lasting: Tensor) -> Tensor:
-    """Return the losses, [N]; steps [T, N, C]."""
+    """Return the losses, [N]; the steps have the shape [T, N, C]."""
     count, size = texts.places.shape
     places = broadcasting.expand(
         view.unsqueeze(texts.places, 0), (steps.shape[0], count, size)
@@ -154,7 +154,7 @@ def _negative_log_likelihoods(steps: Tensor, texts: _Texts, lasting: Tensor) -> 
 
 
 def _shifted(alpha: Tensor, by: int) -> Tensor:
-    """Return alpha(s - by), impossible where there is no such place."""
+    """Return alpha(s - by), or the value for impossible places where there is none."""
     by = min(by, alpha.shape[1])
     before = full(
         (alpha.shape[0], by), _NEVER, dtype=alpha.dtype, device=place_of_tensor(alpha)
@@ -184,7 +184,7 @@ def _reduced(losses: Tensor, lengths: Tensor, how: str, had_batch: bool) -> Tens
 
 
 def _steps(where: str, log_probs: Tensor) -> tuple[Tensor, bool]:
-    """Return the steps as [T, N, C], and whether there was a batch."""
+    """Return the steps as [T, N, C], and whether there was a batch dimension."""
     check_float(where, log_probs)
     if log_probs.ndim == 3:
         return log_probs, True
@@ -231,7 +231,7 @@ def _check_lengths(where: str, name: str, lengths: list[int], most: int) -> None
 
 
 def _texts(where: str, targets: Any, given: Any, count: int, blank: int) -> _Texts:
-    """Return the texts with their blanks."""
+    """Return the texts with blanks inserted."""
     if check_tensor(where, targets).is_floating_point() or (
         targets.dtype is dtypes.bool_
     ):
@@ -270,7 +270,7 @@ def _in_rows(labels: Tensor, lengths: _Lengths) -> Tensor:
 
 
 def _with_blanks(labels: Tensor, lengths: Tensor, blank: int) -> _Texts:
-    """Put blanks around and between the labels, and in place of what is padding."""
+    """Put blanks around and between the labels, and in place of padding."""
     count, size = labels.shape
     padding = comparison.ge(arange(size), view.unsqueeze(lengths, 1))
     labels = masking.masked_fill(labels, padding, blank)

@@ -155,7 +155,7 @@ def _float_dtype(x: Tensor) -> DType:
 
 
 def _variance(where: str, input: Tensor, var: Tensor | float) -> Tensor:
-    """Return the variances, checked, in a shape that broadcasts to that of `input`."""
+    """Return the checked variances in a shape that broadcasts to that of `input`."""
     if isinstance(var, float):
         var = full_of(input.shape, var, dtype=_float_dtype(input))
     check_float(where, var)
@@ -170,7 +170,7 @@ def _variance(where: str, input: Tensor, var: Tensor | float) -> Tensor:
             "must have the same shape, the same shape with one size of 1, or the "
             "shape without the last dimension."
         )
-    looks = var.numel() and recorder() is None  # a replay would not look again
+    looks = var.numel() and recorder() is None  # a replay would not check
     if looks and extrema.amin(var.detach()).item() < 0:
         message = (
             f"{where}: `var` contains negative numbers; variances must be 0 or more."
@@ -234,7 +234,7 @@ def kl_div(
     )
     check_float(where, input, target)
     if log_target:
-        empty = comparison.eq(target, -math.inf)  # exp(-inf) is 0; NaN stays NaN
+        empty = comparison.eq(target, -math.inf)  # exp(-inf) is 0, and NaN stays NaN
         finite = masking.where(empty, finfo(target.dtype).min, target)
         loss = weigh_op(exponential.exp(finite), arithmetic.sub_op(finite, input))
     else:

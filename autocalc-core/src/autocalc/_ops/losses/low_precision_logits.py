@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Cross-entropy of logits in lower precision: the loss of float32, without a copy.
+"""Cross-entropy of logits in lower precision: a float32 loss without a copy.
 
-Logits of a language model are its largest tensor.  They are brought to float32 a few
-rows at a time; the gradient, which ends in their dtype, is kept in it.
+The logits of a language model are its largest tensor.  They are cast to float32 a few
+rows at a time.  Their gradient has the dtype of the logits, so it is stored in that
+dtype.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from autocalc._tensor import Tensor, make
 from autocalc._tensor.dtypes import float32
 from autocalc.errors import KernelIndexError
 
-#: Elements that are in float32 at a time.
+#: The number of elements that are cast to float32 at a time.
 _BLOCK = 1 << 20
 
 _op = Op("cross_entropy_of_halves")
@@ -37,7 +38,7 @@ def cross_entropy_of_halves(
     ignore: int,
     smoothing: float,
 ) -> Tensor:
-    """Return the float32 loss of logits ``[N, C]``, as the kernel of others does."""
+    """Return the float32 loss of logits ``[N, C]``, like the kernel does otherwise."""
     if weight is not None and weight.dtype.is_half:
         weight = astype(weight, float32)
     inputs = (logits, labels, weight)
@@ -75,14 +76,14 @@ def _by_rows(
     count: Any,
     wanted: bool,
 ) -> tuple[Array, Any]:
-    """Return the loss of each row, and the derivative by the logits if `wanted`.
+    """Return the loss of each row and, if `wanted`, its derivative by the logits.
 
-    The derivative is divided by `count` before it is rounded: a mean whose own gradient
-    is 1 rounds it once.
+    The derivative is divided by `count` before it is rounded.  So it is rounded only
+    once if the gradient of the mean itself is 1.
     """
     losses = arrays.empty(labels.shape, FLOAT32)
     slope = arrays.empty(logits.shape, logits.dtype) if wanted else None
-    if count is not None:  # of no rows all derivatives are 0
+    if count is not None:  # without rows, all derivatives are 0
         none = arrays.compare(count, constant(0, FLOAT32), "eq")
         count = arrays.where(none, constant(1, FLOAT32), count)
     for rows in _blocks(logits.shape):
@@ -102,7 +103,7 @@ def _by_rows(
 
 
 def _count(labels: Array, weight: Any, ignore: int) -> Array:
-    """Return the sum of the rows' weights, by which a mean is divided."""
+    """Return the sum of the weights of the rows, the divisor of a mean."""
     kept = arrays.compare(labels, constant(ignore, labels.dtype), "ne")
     one, zero = constant(1, FLOAT32), constant(0, FLOAT32)
     if weight is not None:
@@ -115,7 +116,7 @@ def _count(labels: Array, weight: Any, ignore: int) -> Array:
 
 
 def _of_target(error: KernelIndexError, start: int) -> KernelIndexError:
-    """Return the error of a kernel on labels from `start` on, as one about `target`."""
+    """Return a kernel's error on labels from `start` on as an error of `target`."""
     kernel, _, index, value = error.found
     if kernel:
         error.found = "cross_entropy", "target", index + start, value
@@ -123,7 +124,7 @@ def _of_target(error: KernelIndexError, start: int) -> KernelIndexError:
 
 
 def _rule(k: Any, n: Any, g: Any) -> Any:
-    """Multiply the derivative by what arrives; a recorded pass uses primitives."""
+    """Multiply the saved derivative by g; a recorded pass uses primitives."""
     slope, logits, labels, weight = n.saved
     if k.records:
         wide = (k.cast(logits, FLOAT32), labels, weight)

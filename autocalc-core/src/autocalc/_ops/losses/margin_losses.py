@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Losses that stop where a margin is kept, and their smooth kin."""
+"""Losses that are 0 beyond a margin, and smooth variants of them."""
 
 from __future__ import annotations
 
@@ -241,7 +241,7 @@ def multi_margin_loss(
 def _shortfalls(
     rows: Tensor, labels: Tensor, p: int, margin: float, weight: Tensor | None
 ) -> Tensor:
-    """Return w_y max(margin - x_y + x_j, 0)^p, 0 at the labels."""
+    """Return w_y max(margin - x_y + x_j, 0)^p, and 0 at the labels."""
     column = view.reshape(labels, (-1, 1))
     lead = arithmetic.sub_op(indexing.gather_op(rows, column, 1), rows)
     short = rectifiers.relu_op(arithmetic.sub_op(margin, lead))
@@ -254,12 +254,12 @@ def _shortfalls(
 
 
 def _with_labels(scores: Tensor, column: Tensor, values: Any) -> Tensor:
-    """Return scores with an array of a value for each row at the labels."""
+    """Return scores with one value for each row written at its label."""
     return scattering.scatter_op(scores, column, make(values, None), 1)
 
 
 def _averaged(short: Tensor, reduction: str) -> Tensor:
-    if reduction == "mean":  # of rows of one length: in one step
+    if reduction == "mean":  # rows have one length: one step
         return reduction_ops.mean(short)
     return _loss_reduction.reduced(reduction_ops.mean(short, 1), reduction)
 
@@ -285,7 +285,7 @@ def _margins_and_slopes(
 
 @one_node("multi_margin_loss", "b", like="mul")
 def _with_slopes(rows: Tensor, slopes: Tensor, loss: Tensor) -> Tensor:
-    """Return the loss, whose derivatives by the scores are known."""
+    """Return the loss, whose derivatives by the scores are already computed."""
     return loss
 
 
@@ -304,7 +304,7 @@ def check_rows(where: str, input: Tensor) -> None:
 
 
 def _one_label(where: str, target: Tensor) -> Tensor:
-    """Return the label of a single row as [1]."""
+    """Return the label of a single row as a vector of one element."""
     if check_tensor(where, target).shape not in ((), (1,)):
         raise ShapeError(
             f"{where}: Expected a target of shape () for one row of scores, but got "

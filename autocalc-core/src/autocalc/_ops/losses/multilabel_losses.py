@@ -84,7 +84,10 @@ def multilabel_soft_margin_loss(
 
 
 def _fewer_dimensions(where: str, name: str, given: Operand, input: Tensor) -> None:
-    """Raise unless it is a number, or a tensor without more dimensions than `input`."""
+    """Raise unless it is a number, or a tensor of at most as many dimensions.
+
+    `input` sets the largest number of dimensions.
+    """
     if isinstance(given, Tensor) and given.ndim <= input.ndim:
         return
     if isinstance(given, Tensor):

@@ -62,7 +62,8 @@ def _square_or_line(
 ) -> Tensor:
     """Return factor d^2 / (2 seam) where d = abs(difference) < seam, else a line.
 
-    Reduced, and one node: its short program runs where a gradient is wanted, too.
+    The result is reduced and recorded as one node, so its short program also runs where
+    a gradient is needed.
     """
     return _squares_or_lines(difference, float(seam), float(factor), reduction)
 
@@ -70,7 +71,7 @@ def _square_or_line(
 @one_node("square_or_line", "a", like="abs")
 @traced
 def _squares_or_lines(x: Tensor, seam: float, factor: float, reduction: str) -> Tensor:
-    """With n = min(d, seam) that is factor n (d - n / 2) / seam, both near and far."""
+    """With n = min(d, seam), return factor n (d - n / 2) / seam for both cases."""
     size = arithmetic.abs(x)
     near = clamping.clamp_max(size, seam)
     height = arithmetic.sub_op(size, arithmetic.mul(near, 0.5))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Losses of vectors that belong together or apart: cosines and triplets."""
+"""Losses of pairs and triplets of vectors, by cosine or distance."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def cosine_embedding_loss(
 
 
 def _cosine(a: Tensor, b: Tensor) -> Tensor:
-    """Return a.b / sqrt((a.a + e) (b.b + e)); e = 1e-12 lets vectors of 0 pass."""
+    """Return a.b / sqrt((a.a + e) (b.b + e)); e = 1e-12 permits vectors of 0."""
     dot = reduction_ops.sum(a * b, -1)
     sizes = [reduction_ops.sum(x * x, -1) + 1e-12 for x in (a, b)]
     return dot / exponential.sqrt(sizes[0] * sizes[1])
