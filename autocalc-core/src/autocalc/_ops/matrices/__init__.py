@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Products, factors, systems and norms of matrices and vectors."""
+"""Products, factorizations, linear systems and norms of matrices and vectors."""

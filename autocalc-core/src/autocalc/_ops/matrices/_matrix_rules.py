@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pieces that the backward rules of matrix functions share."""
+"""Helpers that the backward rules of matrix functions share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def mm(k: Any, *factors: Any) -> Any:
-    """Return the product of matrices, from the left."""
+    """Return the product of matrices, multiplied from left to right."""
     product = factors[0]
     for factor in factors[1:]:
         product = k.gemm(product, factor, None)[0]
@@ -15,7 +15,7 @@ def mm(k: Any, *factors: Any) -> Any:
 
 
 def is_(k: Any, like: Any, order: str) -> Any:
-    """Return whether row and column are in `order` ("eq", "lt"): [rows, columns]."""
+    """Return a mask [rows, columns]: where row `order` column holds ("eq", "lt")."""
     rows, columns = k.shape(like)[-2:]
     row = k.reshape(k.arange(rows, like), (rows, 1))
     return k.compare(row, k.arange(columns, like), order)
@@ -39,7 +39,7 @@ def columns(k: Any, s: Any) -> Any:
 
 
 def total(parts: list[Any], k: Any, like: Any) -> Any:
-    """Return the sum of parts, zeros for none."""
+    """Return the sum of the parts, or zeros if there are none."""
     if not parts:
         return k.mul(like, k.constant(0, like))
     total = parts[0]
@@ -49,5 +49,5 @@ def total(parts: list[Any], k: Any, like: Any) -> Any:
 
 
 def matrix(k: Any, g: Any) -> Any:
-    """Return a number for each matrix as [..., 1, 1]."""
+    """Return one number for each matrix in the shape [..., 1, 1]."""
     return k.reshape(g, (*k.shape(g), 1, 1))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Systems of equations and inverses by the factor that `linalg.cholesky` returns."""
+"""Linear systems and inverses by the factor that `linalg.cholesky` returns."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def cholesky_inverse(
 
 
 def _lower(where: str, L: Tensor, upper: bool) -> Tensor:
-    """Return the lower factor, of whichever triangle is meant."""
+    """Return the lower factor of the given lower or upper factor."""
     if check_tensor(where, L).ndim < 2 or L.shape[-1] != L.shape[-2]:
         raise ShapeError(
             f"{where}: `L` has shape {L.shape}; it must have at least 2 dimensions, "

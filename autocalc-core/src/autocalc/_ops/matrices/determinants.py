@@ -19,7 +19,7 @@ det_op = nary("det", saves="a")
 
 @det_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """DA = g C with the cofactors C, which a singular matrix has as well."""
+    """Return dA = g C with the cofactors C, which singular matrices have as well."""
     return k.mul(_matrix_rules.matrix(k, g), k.cofactor(*n.saved))
 
 
@@ -51,7 +51,7 @@ cofactor = nary("cofactor", saves="a")
 
 @cofactor.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """DA = the derivative along g, for the second derivative of det is symmetric."""
+    """Return dA, the derivative along g: the second derivative of det is symmetric."""
     return k.cofactor_derivative(*n.saved, _one(k, g))
 
 
@@ -60,7 +60,7 @@ cofactor_derivative = nary("cofactor_derivative", saves="a d")
 
 @cofactor_derivative.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """DA = the derivative along g as well, dd_i = that along g in place of d_i."""
+    """Return dA, the derivative along g, too; for dd_i, g takes the place of d_i."""
     a, d = n.saved
     more = k.cat([d, _one(k, g)], 0)
     return (
@@ -70,7 +70,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 def _in_directions(k: Any, a: Any, more: Any) -> Any:
-    """Return the derivatives along all of `more` but one, for all but the last."""
+    """Return, for each direction but the last, the derivative along the others."""
     every = range(k.shape(more)[0] - 1)
     parts = [k.slice(more, (slice(i, i + 1),)) for i in (*every, len(every))]
     slopes = [
@@ -89,7 +89,7 @@ slogdet_op = multi("slogdet", saves="a")
 
 @slogdet_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """DA = g A'^-1 for log abs(det); the sign is constant."""
+    """Return dA = g A'^-1 for log abs(det); the sign is constant."""
     (a,), (_, g_log) = n.saved, g
     if g_log is None:
         return k.zeros(n.shapes[0], n.dtype)

@@ -28,7 +28,7 @@ from autocalc.errors import ShapeError
 
 
 def length(x: Tensor, p: float, dim: int, keepdim: bool) -> Tensor:
-    """Return the p-norm along `dim`; where it is 0 its gradient is 0."""
+    """Return the p-norm along `dim`; where the norm is 0, the gradient is 0."""
     if x._array.ndim == 0:
         return view.reshape(length(view.reshape(x, (1,)), p, dim, True), ())
     return vector_norms.vector_norm(x, p, dim, keepdim)
@@ -157,8 +157,8 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     return vector_norms.norm(difference, p)
 
 
-#: Words of `compute_mode`, as PyTorch has them, and rows for which differences are as
-#: fast.
+#: The values of `compute_mode` in PyTorch, and the number of rows up to which
+#: differences are as fast.
 _IF_MANY, _ALWAYS, _NEVER = (
     "use_mm_for_euclid_dist_if_necessary",
     "use_mm_for_euclid_dist",
@@ -231,7 +231,10 @@ def cdist(
 @one_node("cdist", "out a b", like="mul")
 @traced
 def _by_product(a: Tensor, b: Tensor) -> Tensor:
-    """Return Euclidean distances, computed around the mean of b: so fewer digits go."""
+    """Return Euclidean distances, computed around the mean of b.
+
+    So fewer digits cancel.
+    """
     middle = reduction.mean(b, -2, True)
     a, b = arithmetic.sub_op(a, middle), arithmetic.sub_op(b, middle)
     rows, columns = (reduction.sum(arithmetic.mul(x, x), -1, True) for x in (a, b))
@@ -243,13 +246,13 @@ def _by_product(a: Tensor, b: Tensor) -> Tensor:
 
 @_by_product.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """Pull along differences a_i - b_j of the length 1, those of the length 0 not."""
+    """Pull along the unit vectors of a_i - b_j, but not where the distance is 0."""
     found, a, b = n.saved
     zero = k.constant(0, g)
     pull = k.where(k.compare(found, zero, "eq"), zero, k.div(g, found))
     rows = len(k.shape(b)) - 2
     share = k.constant(1 / k.shape(b)[rows], b)
-    middle = k.mul(k.sum(b, (rows,), True), share)  # as `_by_product` has it
+    middle = k.mul(k.sum(b, (rows,), True), share)  # as in `_by_product`
     a, b = k.sub(a, middle), k.sub(b, middle)
     da = db = None
     if n.needs(0):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sums of products by labels of dimensions (Einstein's notation)."""
+"""Sums of products by dimension labels (Einstein notation)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from autocalc._tensor import Tensor
 from autocalc._tensor.checks import integers, plain, sequence
 from autocalc.errors import ArgumentError, ShapeError
 
-#: A dimension by its letter, or by its place from the right within "...".
+#: A dimension, by its letter, or by its position from the right within "...".
 Label = Any
 
 
@@ -90,7 +90,7 @@ def _malformed(equation: str, why: str) -> ArgumentError:
 
 
 def _spelled(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
-    """Return the equation of operands that are each followed by its labels."""
+    """Return the equation for operands that are each followed by their labels."""
     pairs, rest = given[: len(given) // 2 * 2], given[len(given) // 2 * 2 :]
     terms = [_letters(labels) for labels in pairs[1::2]]
     right = "".join(f"->{_letters(labels)}" for labels in rest)
@@ -115,7 +115,7 @@ def _letters(labels: Any) -> str:
 def _parse(
     equation: str, ndims: tuple[int, ...]
 ) -> tuple[list[list[Label]], list[Label]]:
-    """Return the labels of each operand and those of the result; read-only."""
+    """Return the labels of each operand and of the result; do not modify them."""
     left, arrow, right = equation.replace(" ", "").partition("->")
     terms = left.split(",")
     if len(terms) != len(ndims):
@@ -150,7 +150,7 @@ def _labels(equation: str, term: str, ndim: int) -> list[Label]:
 
 
 def _distinct(x: Tensor, labels: list[Label]) -> tuple[Tensor, list[Label]]:
-    """Take the diagonal of dimensions with one letter."""
+    """Take the diagonal of dimensions with the same letter."""
     if len(set(labels)) == len(labels):
         return x, labels
     for label in dict.fromkeys(labels):
@@ -191,7 +191,7 @@ def _sizes(
 def _grown(
     x: Tensor, labels: list[Label], sizes: dict[Label, int]
 ) -> tuple[Tensor, list[Label]]:
-    """Repeat dimensions of size 1 to what their letter is elsewhere."""
+    """Expand dimensions of size 1 to the size that their label has elsewhere."""
     shape = tuple([sizes[label] for label in labels])
     return (x if x._array.shape == shape else broadcasting.expand(x, shape)), labels
 
@@ -199,7 +199,7 @@ def _grown(
 def _summed(
     x: Tensor, labels: list[Label], needed: set[Label]
 ) -> tuple[Tensor, list[Label]]:
-    """Sum over labels that are not needed."""
+    """Sum over labels that are not needed any more."""
     if needed.issuperset(labels):
         return x, labels
     over = [i for i, label in enumerate(labels) if label not in needed]
@@ -210,7 +210,7 @@ def _summed(
 def _pair(
     a: tuple[Tensor, list[Label]], b: tuple[Tensor, list[Label]], needed: set[Label]
 ) -> tuple[Tensor, list[Label]]:
-    """Contract two operands: batches, rows, columns, and what is summed over."""
+    """Contract two operands, with batches, rows, columns and summed dimensions."""
     x, in_a = _summed(*a, needed | set(b[1]))
     y, in_b = _summed(*b, needed | set(in_a))
     both = [label for label in in_a if label in in_b]
@@ -247,7 +247,7 @@ def _count(size: dict[Label, int], labels: list[Label]) -> int:
 
 
 def _dims(where: str, **wanted: tuple[Tensor, int]) -> None:
-    """Raise unless each operand has as many dimensions as it must have."""
+    """Raise unless each operand has the required number of dimensions."""
     if any(check_tensor(where, x).ndim != n for x, n in wanted.values()):
         given = ", ".join(
             f"`{name}` {check_tensor(where, x).shape}"
@@ -259,7 +259,7 @@ def _dims(where: str, **wanted: tuple[Tensor, int]) -> None:
 
 
 def _precision(a: Tensor, b: Tensor, dims: Any = 2, **_: Any) -> str:
-    """Return the policy under `autocast`: a sum to one number is no matrix product."""
+    """Return the policy under `autocast`; a sum to one number is no matrix product."""
     kept = zip((a, b), _summed_axes(a, b, dims), strict=True)
     sizes = [x.shape[i] for x, summed in kept for i in range(x.ndim) if i not in summed]
     return "as given" if prod(sizes) == 1 else "lower"
@@ -326,7 +326,7 @@ def tensordot(
 
 
 def _of_ends(a: Any, b: Any, dims: Any) -> Tensor | None:
-    """Return the sums over the last dimensions of `a`, the first of `b`, if equal."""
+    """Sum over the last dimensions of `a` and the first of `b`; None if they differ."""
     left, right = getattr(a, "_array", None), getattr(b, "_array", None)
     if left is None or right is None or not 0 < dims <= left.ndim:
         return None
@@ -343,7 +343,7 @@ def _of_ends(a: Any, b: Any, dims: Any) -> Tensor | None:
 
 
 def _shrunk(x: Tensor, axes: list[int], other: Tensor, others: list[int]) -> Tensor:
-    """Sum at once over the dimensions that are of size 1 in the other operand."""
+    """Sum first over the dimensions whose size is 1 in the other operand."""
     over = [i for i, j in zip(axes, others, strict=True) if other.shape[j] == 1]
     return reduction.sum(x, over, True) if over else x
 

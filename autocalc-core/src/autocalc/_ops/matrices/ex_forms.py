@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Inverses, solutions and Cholesky factors with a code in place of an error."""
+"""Inverses, solutions and Cholesky factors that return an error code."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def _codes(
     place: Callable[[Tensor], int],
     strict: bool,
 ) -> Tensor:
-    """Return 0 for each matrix that the function takes, for others their place."""
+    """Return 0 for each matrix that the function accepts, else the error's place."""
     with no_grad():
         known = x.detach()
         if strict or _fits(function, known):
@@ -235,14 +235,14 @@ def _first_dependent(matrix: Tensor) -> int:
 
 
 def _first_indefinite(matrix: Tensor) -> int:
-    """Return the size of the smallest leading part without a factor."""
+    """Return the size of the smallest leading part that has no factor."""
     n: int = matrix.shape[-1]
     fits = (_fits(cholesky, matrix[:k, :k]) for k in range(1, n + 1))
     return next((k for k, good in enumerate(fits, 1) if not good), n)
 
 
 def _without_failing(x: Tensor, info: Tensor) -> Tensor:
-    """Return the matrices with the identity in place of those that have a code."""
+    """Replace matrices that have an error code by the identity."""
     good = view.reshape(comparison.eq(info, 0), (*info.shape, 1, 1))
     return comparison.choose(
         good, x, eye(x.shape[-1], dtype=x.dtype, device=place_of_tensor(x))
@@ -250,6 +250,6 @@ def _without_failing(x: Tensor, info: Tensor) -> Tensor:
 
 
 def _or_nan(found: Tensor, info: Tensor, dims: int) -> Tensor:
-    """Return the results with NaN for what has a code."""
+    """Replace the results that have an error code by NaN."""
     good = view.reshape(comparison.eq(info, 0), (*info.shape, *(1,) * dims))
     return comparison.choose(good, found, math.nan)

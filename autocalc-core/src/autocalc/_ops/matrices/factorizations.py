@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Cholesky, QR, singular value and eigenvalue factors of matrices."""
+"""Cholesky, QR, singular value and eigenvalue decompositions of matrices."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ cholesky_op = nary("cholesky", saves="out")
 
 @cholesky_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """A = L L': dA = L'^-1 P L^-1 with P the symmetric part of half(L' g).
+    """For A = L L', return dA = L'^-1 P L^-1; P is the symmetric part of half(L' g).
 
-    ``half`` keeps the lower triangle, its diagonal halved.
+    ``half`` keeps the lower triangle and halves its diagonal.
     """
     (low,) = n.saved
     turned = matmul.transposed(k, low)
@@ -75,11 +75,11 @@ qr_op = multi("qr", saves="q r")
 
 @qr_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """A = Q R, R square: dA = (gQ + Q S) R'^-1.
+    """For A = Q R with square R, return dA = (gQ + Q S) R'^-1.
 
-    S is M = R gR' - gQ' Q below the diagonal, mirrored above it.  A wide
-    A = Q [R1 | R2] has R2 = Q' Y: then gQ grows by Y gR2' with Y = Q R2, the columns Y
-    of A get Q gR2, and the rest is as for a square matrix.
+    S is M = R gR' - gQ' Q below the diagonal, mirrored above it.  A wide A = Q [R1 |
+    R2] has R2 = Q' Y.  Then gQ grows by Y gR2' with Y = Q R2, and the columns Y of A
+    get Q gR2.  The rest is as for a square matrix.
     """
     (q, r), (g_q, g_r) = n.saved, g
     if k.shape(q)[-1] > min(n.shapes[0][-2:]):
@@ -168,10 +168,11 @@ svd_op = multi("svd", saves="u s vh")
 
 @svd_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """A = U diag(s) V': dA = U (E1 S + diag(gs) + S E2) V', and what leaves the spaces.
+    """For A = U diag(s) V', return dA = U (E1 S + diag(gs) + S E2) V' and more.
 
-    E1 = (U' gU - gU' U) / F and E2 = (V' gV - gV' V) / F with F_ij = s_j^2 - s_i^2:
-    singular values must differ, if the vectors have a gradient.
+    E1 = (U' gU - gU' U) / F and E2 = (V' gV - gV' V) / F with F_ij = s_j^2 - s_i^2.  So
+    singular values must differ if the vectors have a gradient.  The parts of gU and gV
+    that are orthogonal to U and V are added.
     """
     (u, s, vh), (g_u, g_s, g_vh) = n.saved, g
     count = k.shape(s)[-1]
@@ -206,7 +207,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 def _turn(k: Any, u: Any, g: Any, s: Any) -> Any:
-    """Return (U' g - g' U) / (s_j^2 - s_i^2), 0 on the diagonal."""
+    """Return (U' g - g' U) / (s_j^2 - s_i^2), and 0 on the diagonal."""
     m = _matrix_rules.mm(k, matmul.transposed(k, u), g)
     squares = k.mul(s, s)
     apart = k.sub(_matrix_rules.rows(k, squares), _matrix_rules.columns(k, squares))
@@ -304,9 +305,9 @@ eigh_op = multi("eigh", saves="w v")
 
 @eigh_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """A = V diag(w) V': dA = V (diag(gw) + V' gV / (w_j - w_i)) V'.
+    """For A = V diag(w) V', return dA = V (diag(gw) + V' gV / (w_j - w_i)) V'.
 
-    Eigenvalues must differ, if the vectors have a gradient.
+    Eigenvalues must differ if the vectors have a gradient.
     """
     (w, v), (g_w, g_v) = n.saved, g
     turned = matmul.transposed(k, v)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Products of matrices in groups of different sizes, one after the other in memory."""
+"""Products of matrices in groups of different sizes, contiguous in memory."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def _check_shapes(where: str, mat_a: Tensor, mat_b: Tensor, offs: Any) -> None:
 
 
 def _spans(where: str, offs: Tensor, length: int) -> list[tuple[int, int]]:
-    """Return begin and length of each group."""
+    """Return the start and the length of each group."""
     ends = [int(end) for end in offs.tolist()]
     begins = [0, *ends[:-1]]
     spans = [(a, b - a) for a, b in zip(begins, ends, strict=False)]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Products of integer matrices, exact as integers are: modulo 2 to their bits.
+"""Products of integer matrices, exact modulo 2 to the number of their bits.
 
-The kernels multiply floats.  So integers are cut into digits of 16 bits, whose products
-are summed in float64: each is below 2^32, and 2^20 of them below 2^53, which is exact.
+The kernels multiply floats, so integers are cut into digits of 16 bits.  The products
+of digits are summed in float64.  Each is below 2^32, and a sum of 2^20 of them is below
+2^53, so the sums are exact.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ _MOST = 2**20
 def integer_product(gemm: Operator, a: Tensor, b: Tensor) -> Tensor:
     """Return [..., M, K] times [..., K, N], both of one integer dtype.
 
-    Digits i and j contribute at 2^(16 (i + j)); bits beyond the dtype are dropped,
-    so int64 takes 10 float products and int32 3.
+    Digits i and j contribute at 2^(16 (i + j)).  Bits beyond the dtype are dropped, so
+    int64 takes 10 float products and int32 takes 3.
     """
     inner, dtype = a.shape[-1], a.dtype
     if inner > _MOST:
@@ -38,12 +39,12 @@ def integer_product(gemm: Operator, a: Tensor, b: Tensor) -> Tensor:
             part = cast(gemm(x, y, None, 1.0, 0.0, "none"), dtypes.int64)
             part = bitwise.bitwise_left_shift(part, _BITS * (i + j))
             total = part if total is None else arithmetic.add_op(total, part)
-    assert total is not None  # there is one digit at least
+    assert total is not None  # there is at least one digit
     return cast(total, dtype)
 
 
 def _digits(x: Tensor) -> list[Tensor]:
-    """Return the digits of `x` in float64, the lowest first; the last has the sign."""
+    """Return the digits of `x` in float64, lowest first; the last one has the sign."""
     count = max(1, 8 * x.itemsize // _BITS)
     whole = cast(x, dtypes.int64)
     digits = []

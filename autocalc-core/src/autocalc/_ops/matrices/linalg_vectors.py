@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Vectors and matrices as `linalg` has them: products, powers, diagonals, condition."""
+"""`linalg` functions of vectors and matrices: products, powers, diagonals, `cond`."""
 
 from __future__ import annotations
 

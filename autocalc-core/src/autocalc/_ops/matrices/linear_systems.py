@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Inverses, solutions, powers and chains of matrices."""
+"""Inverses, solutions, powers and chained products of matrices."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ inv_op = nary("inv", saves="out")
 
 @inv_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """Y = A^-1: dA = -Y' g Y'."""
+    """For Y = A^-1, return dA = -Y' g Y'."""
     (y,) = n.saved
     turned = matmul.transposed(k, y)
     return k.neg(_matrix_rules.mm(k, turned, g, turned))
@@ -97,7 +97,7 @@ solve_op = nary("solve", saves="a out:a")
 
 @solve_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """A X = B: dB = A'^-1 g, dA = -dB X'; summed over what was broadcast."""
+    """For A X = B, return dB = A'^-1 g and dA = -dB X', summed over broadcast dims."""
     a, x = n.saved
     db = k.solve(matmul.transposed(k, a), g)
     da = None
@@ -196,7 +196,7 @@ def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
         raise ArgumentError(message) from None
     if n < 0:
         return matrix_power(inv(x), -n)
-    if n == 0:  # chosen, so that it has a history as every other power
+    if n == 0:  # gives it a history, like other powers
         identity = broadcasting.expand(
             eye(x.shape[-1], dtype=x.dtype, device=place_of_tensor(x)), x.shape
         )
@@ -297,7 +297,8 @@ def _check_chain(given: list[Tensor], parts: list[Tensor]) -> None:
 def _cheapest(sizes: list[int]) -> dict[tuple[int, int], int]:
     """Return where to split each run (first, last) of a chain of matrices.
 
-    Matrix i is sizes[i] by sizes[i + 1]; the cost counts multiplications.
+    Matrix i has the shape sizes[i] by sizes[i + 1]; the cost is the number of
+    multiplications.
     """
     n = len(sizes) - 1
     cost = {(i, i): 0 for i in range(n)}

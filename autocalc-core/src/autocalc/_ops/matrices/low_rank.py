@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Singular values of large matrices, the largest few alone.
+"""The largest few singular values of large matrices.
 
 Halko, Martinsson, Tropp: Finding structure with randomness (SIAM Review 53, 2011),
 algorithms 4.4 and 5.1.
@@ -90,7 +90,7 @@ def svd_lowrank(
 
 
 def _range_of(x: Tensor, count: int, turns: int) -> Tensor:
-    """Return orthonormal columns that span about what the largest values do."""
+    """Return orthonormal columns that approximate the range of the largest values."""
     n = x.shape[-1]
     start = randn(n, count, dtype=x.dtype, device=place_of_tensor(x))
     space = factorizations.qr(matmul.matmul(x, start)).Q

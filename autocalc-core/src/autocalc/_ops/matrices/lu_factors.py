@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""LU factors of matrices, and systems that are solved by them."""
+"""LU factors of matrices, and linear systems solved with them."""
 
 from __future__ import annotations
 
@@ -36,11 +36,13 @@ row_order_op = nary("row_order")
 
 @lu_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """P' A = L U: with one square part, d(P' A) = L1'^-1 (low + up) U1'^-1.
+    """For P' A = L U with one square part, return the gradient of A.
 
-    ``low`` is L1' gL1 - gU2 U2' below the diagonal and ``up`` gU1 U1' - L2' gL2 from it
-    on; the columns A2 of a wide matrix get L1'^-1 gU2, the rows A2 of a tall one
-    gL2 U1'^-1.
+    It is d(P' A) = L1'^-1 (low + up) U1'^-1.
+
+    ``low`` is L1' gL1 - gU2 U2' below the diagonal, and ``up`` is gU1 U1' - L2' gL2 on
+    and above it.  The columns A2 of a wide matrix get L1'^-1 gU2, and the rows A2 of a
+    tall one get gL2 U1'^-1.
     """
     (lu, pivots), g = n.saved, g[0]
     m, columns = k.shape(lu)[-2:]
@@ -171,7 +173,7 @@ def lu_factor_ex(
 
 
 def _first_zero(lu: Tensor) -> Tensor:
-    """Return the number of the first zero on each diagonal, 0 for none."""
+    """Return the number of the first zero on each diagonal, or 0 if there is none."""
     zero = comparison.eq(diagonal.diagonal(lu, 0, -2, -1), 0)
     if zero.shape[-1] == 0:
         return lu.new_zeros(lu.shape[:-2], dtype=dtypes.int32)
@@ -181,7 +183,7 @@ def _first_zero(lu: Tensor) -> Tensor:
 
 
 def _check_info(where: str, lu: Tensor, info: Tensor) -> None:
-    """Raise where a matrix is singular; in each replay of a program as well."""
+    """Raise if a matrix is singular, also in each replay of a program."""
     flat = view.reshape(info, (-1,))
     check_values(partial(_refuse_singular, where, tuple(lu.shape)), flat._array)
 
@@ -282,7 +284,7 @@ def _unpacked(lu: Tensor, pivots: Tensor) -> LUResult:
 
 
 def _exchange(pivots: Tensor, lu: Tensor) -> Tensor:
-    """Return the matrices P, whose column i has its one where row i came from."""
+    """Return the matrices P: column i has its 1 in the row where row i came from."""
     m = lu.shape[-2]
     order = row_order_op(pivots, m)
     rows = eye(m, dtype=lu.dtype, device=place_of_tensor(lu))
@@ -423,7 +425,7 @@ def linalg_lu_solve(
 
 
 def _solved(lu: Tensor, pivots: Tensor, b: Tensor, turned: bool) -> Tensor:
-    """Return A^-1 b, or A'^-1 b where `turned`."""
+    """Return A^-1 b, or A'^-1 b if `turned`."""
     if turned:
         other = view.transpose(lu, -1, -2)
         half = solve_triangular(other, b, upper=False)
@@ -435,7 +437,7 @@ def _solved(lu: Tensor, pivots: Tensor, b: Tensor, turned: bool) -> Tensor:
 
 
 def _taken(x: Tensor, order: Tensor) -> Tensor:
-    """Return the rows of matrices in another order."""
+    """Return matrices with their rows in another order."""
     batch = broadcasting.broadcast_shapes(x.shape[:-2], order.shape[:-1])
     x = broadcasting.expand(x, (*batch, *x.shape[-2:]))
     places = view.reshape(order, (*order.shape, 1))

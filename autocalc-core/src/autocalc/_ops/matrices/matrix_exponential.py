@@ -21,7 +21,7 @@ from autocalc._ops.views import broadcasting, view
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.device import place_of_tensor
 
-#: Of norms up to 1/2 the series is exact after so many terms: 2^-15 / 15! is 2e-17.
+#: For norms up to 1/2 the series is exact after this many terms: 2^-15 / 15! is 2e-17.
 _TERMS = 14
 _LARGEST = 0.5
 
@@ -76,7 +76,7 @@ def matrix_exp(A: Tensor) -> Tensor:
 
 
 def _squarings(x: Tensor) -> list[int]:
-    """Return how often each norm must be halved; 0 times if it is not finite."""
+    """Return how often each norm must be halved; 0 if the norm is not finite."""
     norms = extrema.amax(reduction.sum(arithmetic.abs(x), -2), -1)
     return [
         max(0, math.ceil(math.log2(norm / _LARGEST))) if 0 < norm < math.inf else 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Systems of triangles and of tensors, and products of reflections."""
+"""Triangular systems, tensor systems, and products of reflections."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def solve_triangular(
 
 
 def _triangle(a: Tensor, upper: bool, unit: bool) -> Tensor:
-    """Return one triangle of matrices, zeros in the other."""
+    """Return one triangle of matrices, with zeros in the other."""
     part = diagonal.triu if upper else diagonal.tril
     if not unit:
         return part(a)
@@ -261,7 +261,7 @@ def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) ->
     q = broadcasting.expand(
         eye(rows, columns, dtype=v.dtype, device=place_of_tensor(v)), a.shape
     )
-    q = comparison.choose(zeros(1, dtype=dtypes.bool_), v, q)  # has a history
+    q = comparison.choose(zeros(1, dtype=dtypes.bool_), v, q)  # gives q a history
     for i in reversed(range(scales.shape[-1])):
         column = v[..., i : i + 1]
         scale = view.unsqueeze(factors[..., i : i + 1], -1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Products of vectors and matrices, and those added to another."""
+"""Products of vectors and matrices, and sums of products and other tensors."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def _vector_product(k: Any, a: Any, b: Any, axis: int) -> Any:
 
 @lru_cache(2)
 def _places_from(first: int) -> Any:
-    """Return the places of a vector of three from the given one on, an array."""
+    """Return an array of the three places of a vector, starting with the given one."""
     return arrays.frozen(arrays.cat([_three()[first:], _three()[:first]], 0))
 
 
@@ -280,16 +280,18 @@ def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     return view.detach_from_base(view.reshape_op(product, shape))
 
 
-#: Rows of fewer elements than the first are repeated for a product of the second.
+#: Products of at least the second number of elements, with rows shorter than the first,
+#: repeat the elements.
 _SHORT, _LARGE = 64, 8192
 
 
 def _in_lines(
     wide: Shape, narrow: Shape, a: Tensor, b: Tensor
 ) -> tuple[Shape, Shape, Tensor, Tensor]:
-    """Return factors whose last dimension is the product's, as kernels run along it.
+    """Return factors expanded to the last dimension of the product.
 
-    In rows of 4 elements 316 x 316 by 4 x 4 took 4,800 us, in lines 400.
+    Kernels run along that dimension.  With rows of 4 elements, 316 x 316 by 4 x 4 took
+    4,800 us; with lines it took 400 us.
     """
     n, m = wide[-2], narrow[-1]
     a = broadcasting.expand(view.reshape_op(a, wide), (*wide[:-1], m))
@@ -310,7 +312,7 @@ def _kron_shapes(a: Shape, b: Shape) -> tuple[Shape, Shape, Shape]:
 def _blend(
     where: str, input: Tensor, product: Tensor, beta: float, alpha: float
 ) -> Tensor:
-    """Return beta * input + alpha * product; with beta 0 `input` is not looked at."""
+    """Return beta * input + alpha * product; with beta 0, `input` is not read."""
     shape = product._array.shape
     same = check_tensor(where, input)._array.shape == shape
     base = input if same else _spread(where, input, shape)
@@ -325,7 +327,7 @@ def _blend(
 
 
 def _spread(where: str, input: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """Return `input` in the shape of the product that is added to it."""
+    """Return `input` expanded to the shape of the product that is added to it."""
     given = input.shape
     if rules.broadcast_shapes(where, given, shape) != shape:
         raise ShapeError(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pseudoinverses, ranks, and solutions of least squares."""
+"""Pseudoinverses, ranks and least-squares solutions."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ pinv_op = nary("pinv", saves="a out")
 
 @pinv_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """DA = -P' g P' + (I - A P) g' P P' + P' P g' (I - P A) with P = A^+.
+    """Return -P' g P' + (I - A P) g' P P' + P' P g' (I - P A), where P = A^+.
 
-    The transpose of dP = -P dA P + P P' dA' (I - A P) + (I - P A) dA' P' P (Golub and
-    Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares
+    It is the transpose of dP = -P dA P + P P' dA' (I - A P) + (I - P A) dA' P' P (Golub
+    and Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares
     problems whose variables separate", SIAM Journal on Numerical Analysis 10, 1973).
     """
     a, p = n.saved
@@ -151,7 +151,7 @@ def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
 
 
 def _matrices(where: str, x: Any) -> Tensor:
-    """Return a tensor of matrices of floats."""
+    """Return a checked tensor of floating-point matrices."""
     check_float(where, x)
     check_shape(
         where,
@@ -164,7 +164,7 @@ def _matrices(where: str, x: Any) -> Tensor:
 
 
 def _limits(where: str, x: Tensor, atol: Any, rtol: Any) -> tuple[Tensor, Tensor]:
-    """Return up to which size, and which share of the largest, numbers count as 0."""
+    """Return the absolute and relative tolerances below which numbers count as 0."""
     share = max(x.shape[-2:]) * finfo(x.dtype).eps
     size = _limit(where, "atol", x, 0.0 if atol is None else atol)
     if rtol is not None:
@@ -247,7 +247,7 @@ def matrix_rank(
 
 
 def _count_above(values: Tensor, size: Tensor, share: Tensor) -> Tensor:
-    """Return how many of the singular values are above the limits."""
+    """Return how many singular values are above the tolerances."""
     if values.shape[-1] == 0:
         return zeros(values.shape[:-1], dtype=dtypes.int64)
     most = extrema.amax(values, -1, True)
@@ -354,7 +354,7 @@ def lstsq(
 
 
 def _squares(a: Tensor, x: Tensor, b: Tensor) -> Tensor:
-    """Return the sums of squares of A X - B, for each column."""
+    """Return the sums of squares of A X - B for each column."""
     away = arithmetic.sub_op(matmul.matmul(a, x), b)
     return reduction.sum(arithmetic.mul(away, away), -2)
 

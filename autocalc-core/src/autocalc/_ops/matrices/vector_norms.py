@@ -106,11 +106,11 @@ def _norm_of_vectors(x: Tensor, ord: float, dim: Dims, keepdim: bool) -> Tensor:
         return reduction.sum(arithmetic.sign(known), dim, keepdim)
     if ord == 1:
         return reduction.sum(size, dim, keepdim)
-    base = x if ord % 2 == 0 else size  # the absolute value has a kink at 0
+    base = x if ord % 2 == 0 else size  # abs has a kink at 0
     if not x._array.size:
         return _power_mean(base, ord, dim, keepdim)
-    # In parts of the largest no power overflows or vanishes.  The norm of a constant
-    # times x is that constant times the norm, so the unit needs no history.
+    # In units of the largest size, no power overflows or underflows.  The norm of c x
+    # is c times the norm of x, so the unit needs no history.
     unit = _unit(size.detach(), ord, dim)
     found = _power_mean(arithmetic.div_op(base, unit), ord, dim, keepdim)
     if not keepdim:
@@ -125,7 +125,7 @@ def _power_mean(base: Tensor, ord: float, dim: Dims, keepdim: bool) -> Tensor:
 
 
 def _unit(size: Tensor, ord: float, dim: Dims) -> Tensor:
-    """Return the scale of a norm: the largest size, of negative orders the least."""
+    """Return the unit of a norm: the largest size; for negative orders the least."""
     found = (extrema.amax if ord > 0 else extrema.amin)(size, dim, True)
     known = comparison.choose(comparison.gt(found, 0.0), found, 1.0)
     return comparison.choose(comparison.lt(known, math.inf), known, 1.0)
@@ -134,7 +134,7 @@ def _unit(size: Tensor, ord: float, dim: Dims) -> Tensor:
 @one_node("length", "out a", like="abs")
 @traced
 def _length(x: Tensor, keepdim: bool) -> Tensor:
-    """Return the root of the sum of all squares, in one pass over memory."""
+    """Return the root of the sum of squares, in one pass over memory."""
     found = arrays.grad_norm([x._array])
     ones = (1,) * x._array.ndim
     return make(arrays.reshape(found, ones) if keepdim else found, None)
@@ -142,7 +142,7 @@ def _length(x: Tensor, keepdim: bool) -> Tensor:
 
 @_length.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """Return g x / length, 0 where that is 0."""
+    """Return g x / length, or 0 where the length is 0."""
     y, x = n.saved
     zero = k.constant(0, g)
     slope = k.div(k.constant(1, g), y)
@@ -154,7 +154,7 @@ norm_op = nary("norm", saves="out a")
 
 @norm_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """Return g x / norm, 0 where that is 0."""
+    """Return g x / norm, or 0 where the norm is 0."""
     y, x = n.saved
     axes, keepdim = n.attributes
     zero = k.constant(0, g)
@@ -166,7 +166,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 def _power(x: Tensor, exponent: float) -> Tensor:
-    """Return x^exponent, at 0 a constant: the slope there can be infinite."""
+    """Return x^exponent, constant at 0, where the derivative can be infinite."""
     zero = comparison.eq(x.detach(), 0)
     power = arithmetic.pow_op(comparison.choose(zero, 1.0, x), exponent)
     return comparison.choose(zero, 0.0 if exponent > 0 else math.inf, power)
@@ -263,7 +263,7 @@ def _norm_of_matrices(
 
 
 def _largest(x: Tensor, dim: int, keepdim: bool = False) -> Tensor:
-    """Return the largest of numbers that are 0 or more, 0 of none."""
+    """Return the largest of numbers that are 0 or more; 0 if there are none."""
     find = extrema.amax if x.shape[dim] else reduction.sum
     return find(x, dim, keepdim)
 
