@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Batch norm, alone or with a sum and an activation in the same pass.
+"""Batch norm, alone or fused with a sum and an activation.
 
-Three kernels: `batch_norm` by the statistics of the batch, `batch_norm_activation` the
-same with what follows it, `batch_norm_running` by running statistics.  An activation is
-a `PostOp`, the last attributes of the latter two.
+There are three kernels.  `batch_norm` uses the statistics of the batch.
+`batch_norm_activation` adds the sum and the activation.  `batch_norm_running` uses
+running statistics.  The activation is a `PostOp`, whose fields are the last attributes
+of the latter two kernels.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from autocalc.errors import ArgumentError, ShapeError
 
 Statistics = tuple[Tensor | None, Tensor | None]
 
-# The results are (out, mean, var); the statistics are for callers with running ones.
+# The results are (out, mean, var); callers use the statistics to update running ones.
 batch_norm_op = multi("batch_norm", saves="mean var x weight")
 batch_norm_op.op.rounds_once = lambda n: not isinstance(n.saved[2], Tensor)
 batch_norm_op.op.wide_inputs = lambda n: wide_parameters(n.saved[3], (1, 2))
@@ -58,8 +59,9 @@ def batch_statistics(k: Any, x: Any, shape: Any) -> tuple[Any, Any]:
     return k.mean(x, axes, False), var
 
 
-# The gradient of an activation comes from its result or, of some, from its input, which
-# is computed again: neither saves what the other one needs.
+# The gradient of an activation is computed from its result, or for some activations
+# from its input, which is recomputed.  Each operator saves only what its own rule
+# needs.
 activation_op = multi("batch_norm_activation", saves="out mean var x weight")
 activation_op.op.rounds_once = lambda n: not isinstance(n.saved[3], Tensor)
 activation_op.op.wide_inputs = lambda n: wide_parameters(n.saved[4], (1, 2))
@@ -116,9 +118,9 @@ def _(k: Any, n: Any, g: Any) -> Any:
 def _by_running(
     k: Any, n: Any, g: Any, by: Any, x: Any, mean: Any, var: Any, weight: Any
 ) -> Any:
-    """Return the gradients of f((x - mean) * weight / sqrt(var + eps) + bias + other).
+    """Return gradients of f((x - mean) * weight / sqrt(var + eps) + bias + other).
 
-    `by` is the array from which the gradient of f comes.
+    `by` is the array from which the gradient of f is computed.
     """
     eps, activation, *numbers = n.attributes
     if activation != "none":
@@ -193,7 +195,7 @@ def batch_norm(
             [ 1.,  1.]])
     """
     if check_tensor("batch_norm", input).shape == (0,):
-        return view.clone_op(input)  # no example: PyTorch asks for no channels
+        return view.clone_op(input)  # not in the example: PyTorch does not
     return _normed(
         "batch_norm", NONE, input, (running_mean, running_var), weight, bias,
         training, momentum, eps, None,
@@ -265,7 +267,7 @@ def batch_norm_activation(
     eps: float,
     residual: Tensor | None = None,
 ) -> Tensor:
-    """Return activation(batch_norm(input) + residual), each way in one kernel."""
+    """Return activation(batch_norm(input) + residual), one kernel per direction."""
     return _normed(
         f"batch_norm_{activation[0]}", activation, input, (running_mean, running_var),
         weight, bias, training, momentum, eps, residual,
@@ -316,7 +318,7 @@ def by_running(
     activation: PostOp = NONE,
     other: Tensor | None = None,
 ) -> Tensor:
-    """Return x normalised by running statistics, plus `other`, activated."""
+    """Normalise x by running statistics, add `other`, and apply the activation."""
     mean, var = statistics
     if mean is None or var is None:
         raise ArgumentError(
@@ -338,7 +340,7 @@ def by_running(
 
 
 def _values(where: str, input: Tensor) -> int:
-    """Return how many values there are in a channel, if they have a variance."""
+    """Return the number of values in a channel; raise if it is only one."""
     shape: tuple[int, ...] = input._array.shape
     n = shape[0] * math.prod(shape[2:])
     if n == 1:
@@ -357,7 +359,7 @@ def check_channels(
     weight: Tensor | None,
     bias: Tensor | None,
 ) -> None:
-    """Raise unless the operands are of floats and have as many channels."""
+    """Raise unless the operands are floats with the same number of channels."""
     x = check_tensor(where, input)
     check_float(where, x)
     if x.ndim < least:
@@ -379,8 +381,9 @@ def with_statistics(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return the result of an operator, and mean and variance without a history.
 
-    Those of halves stay float32: rounded, they would overflow where running statistics
-    do not.  Operands that no kernel takes together are computed with in float32.
+    For half precision the statistics stay float32: rounded, they would overflow where
+    running statistics do not.  Operands that no kernel takes together are computed in
+    float32.
     """
     x: Any = tensors[0]
     half = x.dtype if x.dtype.is_half and not _fit(x, *tensors[1:]) else None
@@ -393,7 +396,10 @@ def with_statistics(
 def _fit(
     x: Tensor, weight: Tensor | None, bias: Tensor | None, other: Tensor | None = None
 ) -> bool:
-    """Return whether dtypes of results follow: of images alike, of parameters alike."""
+    """Return whether a kernel takes these dtypes together.
+
+    `other` must have the dtype of `x`, and `weight` and `bias` must have one dtype.
+    """
     if other is not None and other.dtype is not x.dtype:
         return False
     if weight is None:
@@ -405,7 +411,7 @@ def _fit(
 def move(
     statistics: Statistics, now: Sequence[Tensor], n: int, momentum: float
 ) -> None:
-    """Move running statistics towards those of `n` values in a channel, if any."""
+    """Move running statistics towards those of `n` values in a channel, if n > 0."""
     if n == 0:
         return
     with no_grad():
@@ -417,7 +423,7 @@ def move(
 
 
 def _move(kept: Tensor, now: Tensor, momentum: float, share: float) -> None:
-    """Write (1 - momentum) * kept + share * now, of halves rounded once."""
+    """Write (1 - momentum) * kept + share * now; round half precision only once."""
     if kept.dtype.is_half:
         kept.copy_(kept.float().mul_(1 - momentum).add_(now, alpha=share))
     else:

@@ -92,7 +92,7 @@ def instance_norm(
             f"or more."
         )
     x = view.reshape_op(input, (1, batch * channels, n))
-    if x.dtype.is_half:  # sums of their gradients over examples are rounded once
+    if x.dtype.is_half:  # rounds their summed gradients once
         weight, bias = (None if a is None else cast(a, float32) for a in (weight, bias))
     out, mean, var = with_statistics(_of_examples, (x, weight, bias), (batch, eps))
     if batch and (running_mean is not None or running_var is not None):
@@ -188,14 +188,14 @@ def check_groups(where: str, groups: Any, channels: int) -> int:
 def _of_examples(
     x: Tensor, weight: Tensor | None, bias: Tensor | None, batch: int, eps: float
 ) -> tuple[Tensor, ...]:
-    """Normalise each channel of each example, of x [1, batch * channels, positions]."""
+    """Normalise each channel of each example; x is [1, batch * channels, positions]."""
     parameters = (_repeated(a, batch) for a in (weight, bias))
     found: tuple[Tensor, ...] = batch_norm_op(x, *parameters, float(eps))
     return found
 
 
 def _repeated(a: Tensor | None, times: int) -> Tensor | None:
-    """Return a number for each channel `times` over: once for each example."""
+    """Repeat a parameter of the channels `times` over, once for each example."""
     if a is None or times == 1:
         return a
     (n,) = a.shape

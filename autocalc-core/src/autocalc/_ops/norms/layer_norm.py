@@ -96,7 +96,7 @@ def layer_norm(
 
 
 def wide_parameters(weight: Any, places: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the places of parameters if these are float32: `Op.wide_inputs`."""
+    """Return the positions of the parameters if they are float32: `Op.wide_inputs`."""
     if weight is None:
         return ()
     array = weight._array if isinstance(weight, Tensor) else weight
@@ -104,9 +104,9 @@ def wide_parameters(weight: Any, places: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def has_wide_parameters(x: Tensor, *parameters: Tensor | None) -> bool:
-    """Return whether parameters of an input of half precision are float32.
+    """Return whether an input of half precision has float32 parameters.
 
-    Then their gradients are float32, too.
+    If so, their gradients are float32, too.
     """
     if x._array.dtype not in HALVES:
         return False
@@ -180,7 +180,7 @@ def rms_norm(
 def _last_sizes(where: str, input: Any, normalized_shape: Any) -> tuple[int, ...]:
     """Return the sizes to normalise over; raise unless `input` ends with them."""
     sizes: tuple[int, ...] = normalized_shape
-    # One integer in a tuple, as nn.LayerNorm gives it, needs no conversion (0.3 us).
+    # A tuple of one integer, as nn.LayerNorm passes it, needs no conversion (0.3 us).
     if not (sizes.__class__ is tuple and len(sizes) == 1 and sizes[0].__class__ is int):
         sizes = integers(where, "normalized_shape", sizes)
     if not isinstance(input, Tensor):

@@ -67,14 +67,14 @@ def local_response_norm(
 
 
 def check_size(where: str, size: int) -> int:
-    """Return how many channels are neighbours."""
+    """Return the checked number of neighbouring channels."""
     count = as_int(where, "size", size)
     require(where, "size", count, count >= 1, "1 or more")
     return count
 
 
 def _mean_over_channels(x: Tensor, count: int) -> Tensor:
-    """Return the mean of `count` channels around each."""
+    """Return the mean over `count` channels around each channel."""
     batch, channels, *planes = x.shape
     flat = view.reshape(x, (batch, 1, channels, math.prod(planes)))
     wide = padding.pad(flat, (0, 0, count // 2, (count - 1) // 2))

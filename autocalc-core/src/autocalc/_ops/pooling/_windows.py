@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Windows and boxes of pooling, as users give them."""
+"""Parsing of the windows and output sizes of pooling."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def steps_of(
     kernel = _spatial.sizes_of(where, "kernel_size", kernel_size, dims)
     if stride is None:
         return kernel, kernel, _spatial.sizes_of(where, "padding", padding, dims, 0)
-    # An empty tuple stands for "as large as the window", as None does.
+    # An empty tuple means "as large as the window", like None.
     empty = isinstance(stride, (tuple, list)) and not stride
     stride = kernel if empty else stride
     steps = _spatial.sizes_of(where, "stride", stride, dims)
@@ -24,7 +24,7 @@ def steps_of(
 
 
 def boxes(where: str, x: Tensor, output_size: Any, dims: int) -> tuple[int, ...]:
-    """Return the sizes asked for, None being those of `x`."""
+    """Return the requested output sizes; None is replaced by the size of `x`."""
     if output_size.__class__ is int and 1 <= output_size <= _spatial.LARGEST:
         return (output_size,) * dims
     given = output_size if isinstance(output_size, (tuple, list)) else [output_size]
@@ -36,7 +36,7 @@ def boxes(where: str, x: Tensor, output_size: Any, dims: int) -> tuple[int, ...]
 
 
 def even(x: Tensor, sizes: tuple[int, ...]) -> tuple[Any, ...] | None:
-    """Return the windows that are the boxes, if these divide the input evenly."""
+    """Return windows equal to the boxes if these divide the input evenly, else None."""
     return _even(x._array.shape[2:], sizes)
 
 

@@ -19,7 +19,7 @@ from autocalc.errors import ArgumentError
 
 Sizes = int | tuple[int, ...]
 
-# Attributes of the forward operators are those of their kernels.
+# The attributes of the forward operators are those of their kernels.
 avg_pool_op = nary("avg_pool")
 
 
@@ -41,7 +41,7 @@ adaptive_avg_pool_op = nary("adaptive_avg_pool")
 
 @adaptive_avg_pool_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """Spread each mean's gradient; of a mean of everything without writing it out."""
+    """Spread the gradient of each mean; expand it if there is only one mean."""
     sizes = n.shapes[0][2:]
     if math.prod(k.shape(g)[2:]) > 1:
         return k.adaptive_avg_pool_backward(g, sizes)
@@ -314,7 +314,7 @@ def _adaptive_avg(where: str, dims: int, input: Tensor, output_size: Any) -> Ten
 
 
 def adaptive_mean(x: Tensor, sizes: tuple[int, ...]) -> Tensor:
-    """Return the mean of each of so many boxes of (N, C, ...)."""
+    """Return the mean of each box of (N, C, ...); `sizes` says how many there are."""
     windows = _windows.even(x, sizes)
     if windows is None:
         return adaptive_avg_pool_op(x, sizes)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Maxima over windows whose steps are drawn: as many results as are asked for.
+"""Maxima over windows with random steps, for any requested output size.
 
 Graham: Fractional max-pooling (2014).
 """
@@ -176,7 +176,7 @@ def _fractional(
 
 
 def checked_sizes(where: str, dims: int, output_size: Any, output_ratio: Any) -> Any:
-    """Return sizes and ratios, one of them None, each one for each dimension."""
+    """Return sizes and ratios, one for each dimension; one of the two is None."""
     if (output_size is None) == (output_ratio is None):
         given = "neither" if output_size is None else "both"
         raise ArgumentError(
@@ -220,7 +220,7 @@ def _check_fit(
 
 
 def _draws(where: str, x: Tensor, dims: int, samples: Tensor | None) -> list[Tensor]:
-    """Return (N, C, 1) draws from 0 to 1 for each dimension."""
+    """Return draws from 0 to 1, (N, C, 1), for each dimension."""
     shape = (*x.shape[:2], dims)
     if samples is None:
         samples = rand(shape, dtype=x.dtype, device=place_of_tensor(x))
@@ -237,7 +237,7 @@ def _draws(where: str, x: Tensor, dims: int, samples: Tensor | None) -> list[Ten
 def _places(
     x: Tensor, kernel: tuple[int, ...], sizes: tuple[int, ...], draws: list[Tensor]
 ) -> Tensor:
-    """Return the places of the largest elements, (N, C, *sizes)."""
+    """Return the positions of the largest elements, (N, C, *sizes)."""
     dims, planes = len(kernel), x.shape[:2]
     inside: Any = 0
     for d, (n, k, m) in enumerate(zip(x.shape[2:], kernel, sizes, strict=True)):

@@ -21,7 +21,7 @@ from autocalc._ops.sequences import searching
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor, dtypes, make
 
-# Attributes of the forward operators are those of their kernels.
+# The attributes of the forward operators are those of their kernels.
 max_pool_op = nary("max_pool", saves="indices:x")
 
 
@@ -30,7 +30,7 @@ max_pool_backward = nary("max_pool_backward", saves="indices:g")
 
 @max_pool_backward.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """Read where the operator wrote."""
+    """Read the places that the operator wrote."""
     (indices,) = n.saved
     shape = n.shapes[0]
     planes = shape[0] * shape[1]
@@ -54,7 +54,7 @@ adaptive_max_pool_op.vjp(_largest_rule)
 
 
 def places(forward: Any, x: Tensor, *attributes: Any) -> Tensor:
-    """Return the places of the largest elements that `forward` finds."""
+    """Return the positions of the largest elements that `forward` finds."""
     kernel = getattr(arrays, forward.op.name)
     return make(kernel(x._array, *attributes, want=0b10)[1], None)
 
@@ -326,7 +326,7 @@ def _max_pool(
 def _max_of_integers(
     x: Tensor, attributes: tuple[Any, ...], return_indices: bool, had_batch: bool
 ) -> Result:
-    """Find the largest elements by floats that order them, and take them from `x`."""
+    """Find the largest elements by floats in the same order; take them from `x`."""
     exact = x if x.itemsize < 8 else searching.ranks(x)
     found = places(max_pool_op, cast(exact, dtypes.float64), *attributes)
     lines = (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Power means over windows, and the way back from maxima."""
+"""Power means over windows, and the inverse of max pooling."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def _lp_pool(
     count = math.prod(_spatial.sizes_of(where, "kernel_size", kernel_size, dims))
     powers = arithmetic.pow(input, p)
     mean = avg_pooling.avg_pool(where, dims, powers, kernel_size, stride, ceil_mode)
-    # Negative sums, which odd powers give, keep their sign as PyTorch has it.
+    # Odd powers can give negative sums, which keep their sign as in PyTorch.
     size = rectifiers.relu(arithmetic.abs(mean))
     total = arithmetic.mul(arithmetic.mul(arithmetic.sign(mean), size), count)
     return arithmetic.pow(total, 1 / p)
@@ -325,7 +325,7 @@ def _check_places(where: str, input: Tensor, indices: Tensor) -> None:
 def _sizes_before(
     where: str, x: Tensor, steps: tuple[tuple[int, ...], ...], output_size: Any
 ) -> tuple[int, ...]:
-    """Return the sizes before the pooling, as given or by the windows."""
+    """Return the sizes before pooling, as given or computed from the windows."""
     each = zip(x.shape[2:], *steps, strict=True)
     usual = tuple((n - 1) * s - 2 * p + k for n, k, s, p in each)
     given = usual

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Dropout that keeps mean and variance, for networks of `selu`."""
+"""Dropout that keeps mean and variance, for networks with `selu`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from autocalc._tensor import Tensor
 from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.generator import Generator
 
-#: What selu of minus infinity is: dropped elements are set to it.
+#: The value of selu at minus infinity; dropped elements are set to it.
 _FLOOR = -SELU_SCALE * SELU_ALPHA
 
 

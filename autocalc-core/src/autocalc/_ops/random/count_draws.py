@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Counts drawn from Poisson's and the binomial distribution."""
+"""Counts drawn from the Poisson and the binomial distribution."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.generator import Generator, chosen
 from autocalc.errors import ArgumentError
 
-#: Means below are counted arrival by arrival; above, drawn by rejection.
+#: Smaller means are drawn by counting arrivals one by one, larger ones by rejection.
 _LARGE = 10.0
 
 
@@ -120,7 +120,7 @@ def _check_all(where: str, name: str, x: Tensor, right: Any, wanted: str) -> Non
 
 
 def arrivals(rate: Any, generator: Generator | None = None) -> Tensor:
-    """Return numbers of arrivals in a time in which `rate` are expected."""
+    """Return the number of arrivals in a time in which `rate` are expected."""
     with no_grad():
         wide = rate.double()
         many = (wide >= _LARGE) & (wide < math.inf)
@@ -133,7 +133,7 @@ def arrivals(rate: Any, generator: Generator | None = None) -> Tensor:
 
 
 def successes(count: Any, probs: Any, generator: Generator | None = None) -> Tensor:
-    """Return numbers of successes of probability `probs` in `count` trials."""
+    """Return the number of successes of probability `probs` in `count` trials."""
     with no_grad():
         n, p = count.double(), probs.double()
         mirrored = p > 0.5
@@ -167,12 +167,12 @@ def _exponential(shape: tuple[int, ...], generator: Any) -> Any:
 
 
 def _geometric(p: Any, generator: Any) -> Any:
-    """Return how many trials there are up to the first success."""
+    """Return the number of trials up to the first success."""
     return (positive_unit(p.shape, generator).log() / (-p).log1p()).floor() + 1
 
 
 def _gaps_below(limit: Any, gap: Callable[[], Any]) -> Any:
-    """Return how many sums of gaps stay below the limit."""
+    """Return the number of partial sums of gaps that stay below the limit."""
     count = limit * 0
     time = gap()
     while (time < limit).any():
@@ -184,7 +184,7 @@ def _gaps_below(limit: Any, gap: Callable[[], Any]) -> Any:
 def until_taken(
     attempt: Callable[..., Any], *parameters: Any, generator: Generator | None = None
 ) -> Any:
-    """Return what `attempt` draws for 1-d parameters, again where it is not taken."""
+    """Draw by `attempt` for 1-d parameters; draw rejected elements again."""
     result = full_like(parameters[0], math.nan)
     left = arange(result.numel())
     while left.numel():
@@ -230,12 +230,12 @@ def _log_ways(n: Any, k: Any) -> Any:
 
 
 def _transformed(a: Any, b: Any, center: Any, generator: Any) -> Any:
-    """Return proposed counts, how far u is from its ends, and v, for the decision.
+    """Return proposed counts, the distance of u from its ends, and v for the decision.
 
     Hoermann, "The transformed rejection method for generating Poisson random
     variables", Insurance: Mathematics and Economics 12 (1993); "The generation of
     binomial random variates", Journal of Statistical Computation and Simulation 46
-    (1993).  Three in four are taken at once.
+    (1993).  Three in four proposals are accepted at once.
     """
     u = rand(a.shape, dtype=dtypes.float64, generator=generator) - 0.5
     edge = (0.5 - u.abs()).clamp(min=2.0**-54)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Numbers drawn from distributions that tensors describe."""
+"""Random numbers from distributions whose parameters are tensors."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _floats(where: str, name: str, x: Any) -> Any:
 
 
 def _check_probabilities(where: str, p: Any, high: float) -> None:
-    """Raise unless all numbers are between 0 and `high`; NaN never is."""
+    """Raise unless all numbers are between 0 and `high`; NaN is refused."""
 
     def check(p: Any) -> None:
         if p.size and not _are_between(p, 0.0, high):
@@ -54,9 +54,9 @@ def _check_probabilities(where: str, p: Any, high: float) -> None:
 
 
 def _are_between(a: Any, least: float, most: float, above: int = 0) -> bool:
-    """Return whether all numbers are, and `above` of each row are not the least.
+    """Return whether all are between `least` and `most`, and `above` per row > least.
 
-    False where it is not known: of other devices, and while `compile` records.
+    Return False if this is unknown: on other devices, and while `compile` records.
     """
     if not isinstance(a, ndarray) or recordings:
         return False
@@ -115,7 +115,7 @@ def bernoulli(
 
 @traced
 def _hits_of(chance: float, like: Tensor, generator: Any) -> Tensor:
-    """Return 1 with this probability, else 0, in shape and dtype of `like`."""
+    """Return 1 with this probability, else 0, with the shape and dtype of `like`."""
     kind = like.dtype if like.is_floating_point() else dtypes.float32
     there = dtype_near(like._array, kind.numpy)
     draws = arrays.empty(like.shape, there)
@@ -212,15 +212,15 @@ def _check_each_weight(weights: Tensor, count: int, replacement: bool) -> None:
         )
 
 
-#: A number that no weight may exceed.
+#: No weight may exceed this number.
 _FINITE = 1.7e308
 
 
 @traced
 def _extremes(weights: Tensor, replacement: bool) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the smallest and the largest, and the fewest above 0 in a row.
+    """Return the smallest and largest weight, and the fewest weights above 0 in a row.
 
-    With replacement, whether there is one.
+    With replacement, the third result says whether each row has a weight above 0.
     """
     a = weights._array
     last, zero = (a.ndim - 1,), constant(0, a.dtype)
@@ -239,13 +239,13 @@ def _extremes(weights: Tensor, replacement: bool) -> tuple[Tensor, Tensor, Tenso
 
 
 def _rows_of(weights: Tensor) -> Any:
-    """Return weights as rows of float64, an array."""
+    """Return an array: the weights as rows of float64."""
     rows = arrays.cast(weights._array, dtypes.float64.numpy)
     return rows if rows.ndim == 2 else arrays.reshape(rows, (1, rows.size))
 
 
 def _of_each(weights: Tensor, drawn: Any) -> Tensor:
-    """Return what was drawn for each row as a tensor, of one row without the rows."""
+    """Return the draws of each row as a tensor; drop the row dimension for one row."""
     line = weights.ndim == 1
     return make(arrays.reshape(drawn, (drawn.size,)) if line else drawn, None)
 
@@ -258,9 +258,9 @@ def _uniform(shape: tuple[int, ...], dtype: Any, generator: Any) -> Any:
 
 @traced
 def _once(weights: Tensor, count: int, generator: Any) -> Tensor:
-    """Draw without replacement: the first arrivals of exponential clocks."""
+    """Draw without replacement: take the first arrivals of exponential clocks."""
     rows = _rows_of(weights)
-    # 1 - u is in (0, 1]; the clock of weight 0 never rings.
+    # 1 - u is in (0, 1]; a clock with weight 0 never rings.
     u = arrays.sub(
         arrays.constant(1, rows), _uniform(rows.shape, rows.dtype, generator)
     )
@@ -272,13 +272,13 @@ def _once(weights: Tensor, count: int, generator: Any) -> Tensor:
 
 @traced
 def _again(weights: Tensor, count: int, generator: Any) -> Tensor:
-    """Draw with replacement: where in the running sums a number falls."""
+    """Draw with replacement: find where a number falls in the running sums."""
     a = arrays.cast(weights._array, dtypes.float64.numpy)
     *rows, classes = a.shape
     ends = arrays.cumsum(a, len(rows))
     total = arrays.slice(ends, (..., slice(classes - 1, classes)))
     draws = arrays.mul(_uniform((*rows, count), a.dtype, generator), total)
-    # A draw may be rounded to the total, which is of the last class.
+    # A draw may be rounded up to the total, which belongs to the last class.
     if rows or classes == 1:
         found = arrays.searchsorted(ends, draws, True)
         return make(arrays.minimum(found, arrays.constant(classes - 1, found)), None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Dropout: elements or channels set to 0 at random."""
+"""Dropout: set elements or channels to 0 at random."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.generator import Generator, chosen
 from autocalc.errors import DTypeError
 
-# Inputs a, seed, offset; the results are (out, mask).
+# The inputs are a, seed and offset; the results are (out, mask).
 dropout_op = multi("dropout", saves="mask:a")
 
 
 @dropout_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """Only `out` has a cotangent; the elements that were kept pass it on."""
+    """Pass the cotangent of `out` on where elements were kept; `mask` has none."""
     (mask,) = n.saved
     return k.dropout_backward(g[0], mask, *n.attributes), None, None
 
@@ -36,7 +36,7 @@ dropout_backward = nary("dropout_backward", saves="mask:g")
 
 @dropout_backward.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """A linear function with a symmetric matrix is its own adjoint."""
+    """Apply the same function: it is linear, symmetric, and so its own adjoint."""
     (mask,) = n.saved
     return k.dropout_backward(g, mask, *n.attributes), None
 
@@ -86,7 +86,7 @@ def dropout(
         return input
     if not input.is_floating_point():
         raise DTypeError(f"dropout: needs float32 or float64, not {input.dtype.name}.")
-    words = input.numel()  # one word of the random stream for each element
+    words = input.numel()  # one random word for each element
     seed, offset = chosen("dropout", generator).draw(words)
     dropped, _ = dropout_op(input, make(seed, None), make(offset, None), float(p))
     if inplace:
@@ -219,7 +219,7 @@ def dropout3d(
 def _channels(
     x: Tensor, shape: tuple[int, ...], p: float, generator: Generator | None
 ) -> Tensor:
-    """Drop elements of a tensor of ones of `shape`, and multiply x by it."""
+    """Apply dropout to a tensor of ones of `shape`, and multiply x by the result."""
     kept = dropout(
         ones(shape, dtype=x.dtype, device=place_of_tensor(x)), p, generator=generator
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Activations with random numbers: rrelu, and samples of a class by Gumbel noise."""
+"""Activations with random numbers: rrelu and Gumbel softmax."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _randomly_sloped(x: Tensor, low: float, high: float) -> Tensor:
 
 
 def check_slopes(where: str, lower: float, upper: float) -> tuple[float, float]:
-    """Return the limits of random slopes as numbers."""
+    """Return the checked limits of random slopes as numbers."""
     low, high = number(where, "lower", lower), number(where, "upper", upper)
     if not low <= high:
         message = f"{where}: `lower`={low} is above `upper`={high}; exchange them."
@@ -167,7 +167,7 @@ def gumbel_softmax(
 
 
 def _gumbel_noise(like: Tensor) -> Tensor:
-    """Return -log(-log(u)), u from (0, 1)."""
+    """Return -log(-log(u)), with u from (0, 1)."""
     tiny = finfo(like.dtype).tiny
     u = rand_like(like)
     waits = arithmetic.neg(exponential.log(arithmetic.sub(1, u)))
@@ -175,7 +175,7 @@ def _gumbel_noise(like: Tensor) -> Tensor:
 
 
 def _one_hot(soft: Tensor, dim: int) -> Tensor:
-    """Return 1 at the largest element, with the gradient of `soft`."""
+    """Return 1 at the largest element, else 0, with the gradient of `soft`."""
     if not soft.numel():
         return soft
     now = soft.detach()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Making tensors at random.
+"""Random tensors.
 
-All numbers come from the words of the counter-based generator, so that every kernel
-set and any number of threads draws the same.
+All numbers come from the words of the counter-based generator.  So every kernel set and
+any number of threads draws the same numbers.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _KERNELS = {name: KernelCall(TABLE[name]) for name in ("uniform", "normal")}
 
 
 def random_into(kernel: str, out: Any, low: float, high: float, generator: Any) -> None:
-    """Fill the float array `out` by a random kernel and move the generator on."""
+    """Fill the float array `out` by a random kernel, and advance the generator."""
     call = _KERNELS[kernel]
     dtype = out.dtype
     words = 2 * out.size * (2 if dtype.itemsize == 8 else 1)
@@ -67,7 +67,7 @@ def drawn_floats(
     generator: Generator | None,
     dtype: Any = None,
 ) -> Any:
-    """Return floats of a kernel; `dtype` says where, by default on the CPU."""
+    """Return floats of a kernel; `dtype` selects the device, by default the CPU."""
     if not kind.is_floating_point:
         raise DTypeError(
             f"{where}: supports float32 and float64, not {kind.name}; use randint for "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Integers drawn evenly from a range, and the integers that a dtype holds."""
+"""Integers drawn uniformly from a range, and the integers that a dtype holds."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from autocalc._tensor.limits import finfo, iinfo
 from autocalc.errors import ArgumentError
 
 _BITS = KernelCall(TABLE["random_bits"])
-#: How many numbers the lower part of a wide one has.
+#: The number of values of the lower part of a wide integer.
 _LOW = 2**32
-#: Bits of the integers that a float dtype holds without a gap.
+#: The number of bits up to which a float dtype holds all integers.
 _DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
 
 
 def largest_exact(kind: DType) -> int:
-    """Return the largest integer up to which a dtype holds all."""
+    """Return the largest n such that a dtype holds all integers up to n."""
     if kind.is_floating_point:
         return int(2 ** _DIGITS[kind.name])
     return _limits(kind)[1]
@@ -39,7 +39,7 @@ def check_held(where: str, low: int, high: int, kind: DType) -> None:
 
 @lru_cache
 def _limits(kind: DType) -> tuple[int, int]:
-    """Return the smallest and the largest integer of a dtype that int64 holds too."""
+    """Return the smallest and largest integer that both a dtype and int64 hold."""
     if kind is dtypes.bool_:
         return 0, 1
     integers = iinfo(dtypes.int64 if kind.is_floating_point else kind)
@@ -90,10 +90,10 @@ def integers_below(
     kind: DType,
     generator: Generator | None,
 ) -> Any:
-    """Return int64 numbers drawn evenly from low to high - 1, which `kind` holds.
+    """Return int64 numbers drawn uniformly from low to high - 1, which `kind` holds.
 
-    Of a float dtype the range ends at numbers that it has, so that none is rounded to
-    one outside.
+    For a float dtype, the range ends at numbers of that dtype, so that no number is
+    rounded to one outside of the range.
     """
     first, last = _integer(low), _integer(high)
     if first is None or last is None or last <= first:
@@ -112,7 +112,7 @@ def integers_below(
 
 
 def _within(where: str, first: int, last: int, kind: DType) -> tuple[int, int]:
-    """Return the range between the outermost numbers that a float dtype has."""
+    """Return the range between the outermost numbers that a float dtype holds."""
     up, down = -_floor(-first, kind), _floor(last - 1, kind)
     if down < up:
         raise ArgumentError(
@@ -123,7 +123,7 @@ def _within(where: str, first: int, last: int, kind: DType) -> tuple[int, int]:
 
 
 def _floor(x: int, kind: DType) -> int:
-    """Return the largest integer up to `x` that a float dtype has."""
+    """Return the largest integer up to `x` that a float dtype holds."""
     unit = 2 ** max(abs(x).bit_length() - _DIGITS[kind.name], 0)
     return int(x // unit * unit)
 
@@ -131,8 +131,8 @@ def _floor(x: int, kind: DType) -> int:
 def _wide(
     first: int, span: int, shape: tuple[int, ...], generator: Generator | None
 ) -> Any:
-    """Return first + high * 2**32 + low, of a range that one word does not cover."""
-    heads, left = divmod(span - 1, _LOW)  # the last head has left + 1 numbers
+    """Return first + high * 2**32 + low, for a range larger than that of one word."""
+    heads, left = divmod(span - 1, _LOW)  # the last head allows left + 1 lows
     high = _below(heads + 1, shape, generator)
     low = _below(_LOW, shape, generator)
     kind = high.dtype

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The default generator's seed and state, as functions."""
+"""Functions for the seed and the state of the default generator."""
 
 from __future__ import annotations
 
