@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Products over all elements but one, of which every derivative is right at zeros."""
+"""Products of all elements but one, with correct derivatives at zeros."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 
 def product_of_the_others(k: Any, a: Any, axes: Any) -> Any:
-    """Return for each element the product of all elements before and after it.
+    """Return for each element the product of all other elements.
 
-    Running products have every derivative, at zeros, too.
+    Running products have derivatives of every order, also at zeros.
     """
     shape = k.shape(a)
     order = [i for i in range(len(shape)) if i not in axes] + list(axes)
@@ -25,7 +25,7 @@ def product_of_the_others(k: Any, a: Any, axes: Any) -> Any:
 
 
 def _products_before(k: Any, rows: Any) -> Any:
-    """Return the product of all elements before each, along the last dimension."""
+    """Return for each element the product of all before it, in the last dimension."""
     *lead, size = k.shape(rows)
     one = k.full((*lead, min(size, 1)), 1, k.dtype(rows))
     but_last = k.slice(rows, (..., slice(0, max(size - 1, 0))))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Values found along a dimension, with where they were: of max, sort and topk."""
+"""Values along a dimension with their indices, as max, sort and topk return them."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def picked(
 ) -> tuple[Tensor, Tensor]:
     """Return the elements of `x` at `places`, an array of indices along `axis`.
 
-    And the indices, as a tensor.  Without `keepdim` there is one for each line, and
-    that dimension goes.
+    Also return the indices as a tensor.  Without `keepdim` there is one for each line,
+    and the dimension is removed.
     """
     a, edge = x._array, x._edge
     values = arrays.gather(a, places, axis)

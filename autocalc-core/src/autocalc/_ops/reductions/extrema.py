@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The largest and the smallest over dimensions, and where they are."""
+"""The largest and the smallest elements over dimensions, and their positions."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from autocalc.errors import ArgumentError, DTypeError, IndexShapeError
 def _reduction(name: str, *, of_all: bool = False) -> Operator:
     """Make max or min over dimensions; equal elements share g evenly.
 
-    Where the result is NaN no element equals it: then all get NaN or, `of_all`, those
-    that are NaN share g.  PyTorch has the first in amax and amin, the second in max()
-    and min().
+    If the result is NaN, no element equals it.  Then all elements get NaN.  With
+    `of_all`, the elements that are NaN share g instead.  PyTorch does the former in
+    amax and amin, and the latter in max() and min().
     """
     operator = nary(name, saves="out a", main=not of_all)
 
@@ -58,14 +58,14 @@ _max_of_all, _min_of_all = (_reduction(name, of_all=True) for name in ("max", "m
 
 
 class Extremum(NamedTuple):
-    """The values of `max` or `min` along a dimension, and where they were found."""
+    """The values of `max` or `min` along a dimension, and their indices."""
 
     values: Tensor
     indices: Tensor
 
 
 def _extremum(where: str, input: Tensor, dim: int, keepdim: bool) -> Extremum:
-    """Find the indices, then gather: the gradient goes to the element found."""
+    """Find the indices, then gather: the gradient goes to the selected element."""
     a = check_tensor(where, input)._array
     axis = axis_of(where, dim, a.ndim)
     if a.ndim == 0:
@@ -322,7 +322,7 @@ def amin(
 
 
 def check_line(where: str, x: Any, *axes: int, what: str = "extremum") -> None:
-    """Raise if there are no elements along the dimensions, and so no extremum."""
+    """Raise if the dimensions hold no elements, because there is no extremum then."""
     if 0 in [x.shape[axis] for axis in axes]:
         raise IndexShapeError(
             f"{where}: a tensor of shape {tuple(x.shape)} has no elements along "
@@ -429,9 +429,9 @@ def argmin(
 
 
 def _reversed(a: Any) -> Any:
-    """Return numbers in the opposite order.
+    """Return integers in reverse order.
 
-    -1 - x turns it round for every integer, where -x overflows for one.
+    -1 - x reverses the order of every integer; -x overflows for one of them.
     """
     if a.dtype.kind in FLOAT_KINDS:
         return arrays.neg(a)
@@ -441,7 +441,7 @@ def _reversed(a: Any) -> Any:
 
 
 def ends(x: Tensor) -> tuple[Any, Any]:
-    """Return the smallest and the largest of some elements, numbers."""
+    """Return the smallest and the largest element as numbers."""
     least, most = _ends(x)
     return least.item(), most.item()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Truth values combined, and equality of whole tensors."""
+"""Reductions of truth values, and equality of whole tensors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from autocalc._tensor import Tensor
 
 
 def _truth(where: str, x: Any) -> Tensor:
-    """Return whether the elements of a tensor are not zero."""
+    """Return whether each element of a tensor is not zero."""
     try:
         if x._array.dtype.kind == "b":
             return x  # type: ignore[no-any-return]  # a tensor

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sums and means of what is not NaN."""
+"""Sums and means over the elements that are not NaN."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ def nansum(
     tensor(3.)
     """
     x = check_and_cast("nansum", input, dtype)
-    if x.dtype.is_half:  # of another dtype, as `dtype` says
+    if x.dtype.is_half:  # if `dtype` is another one
         return nansum(x, dim, keepdim)
     if x._array.dtype.kind not in FLOAT_KINDS:
         return sum(x, dim, keepdim, dtype=dtype)
     a = x._array
-    if x._edge is None:  # in one pass; the operator has no slope at infinity
+    if x._edge is None:  # one pass, but no slope at infinity
         whole = make(arrays.nan_to_num(a, 0.0, inf, -inf), None)
     else:
         bad = make(arrays.compare(a, a, "ne"), None)
@@ -113,7 +113,7 @@ def nanmean(
     """
     check_float("nanmean", input)
     x = check_and_cast("nanmean", input, dtype)
-    if x.dtype.is_half:  # of another dtype, as `dtype` says
+    if x.dtype.is_half:  # if `dtype` is another one
         return nanmean(x, dim, keepdim)
     a = x._array
     kept = make(arrays.compare(a, a, "eq"), None)

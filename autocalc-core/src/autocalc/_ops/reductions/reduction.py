@@ -26,7 +26,7 @@ from autocalc.errors import DTypeError, ShapeError
 
 
 def spread(k: Any, g: Any, shape: Any, axes: Any, keepdim: bool) -> Any:
-    """Return `g`, or an array of its shape, with the reduced dimensions as 1."""
+    """Return `g`, or an array of its shape, with the reduced dimensions of size 1."""
     if keepdim:
         return g
     return k.reshape(g, tuple(1 if i in axes else n for i, n in enumerate(shape)))
@@ -186,7 +186,7 @@ def mean(
     return mean_op(x, axes_of("mean", x, dim), keepdim)
 
 
-# Of `std` and `weight_norm`.
+# `std` and `weight_norm` use this.
 sqrt_zero_grad = unary(
     "sqrt", "the square root, with gradient 0 at 0", saves="out", main=False
 )
@@ -202,7 +202,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 def count_elements(shape: Any, axes: Any) -> int:
-    """Return how many elements each result of a reduction is made of, at least 1."""
+    """Return the number of elements in each result of a reduction, at least 1."""
     result = 1
     for axis in axes:
         result *= shape[axis]
@@ -214,10 +214,11 @@ prod_op = nary("prod", saves="a")
 
 @prod_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """Dx_i = the product of the others, without a division by zero.
+    """Return g times the product of the other elements, without division by zero.
 
-    P is the product of what is not 0.  By how many zeros there are: none: P / x_i; one:
-    P at the zero; and 0 in all other places.
+    P is the product of the elements that are not 0.  Without zeros the derivative is P
+    / x_i.  With one zero it is P at the zero, and 0 elsewhere.  With more zeros it is
+    0.
     """
     (a,) = n.saved
     axes, keepdim = n.attributes
@@ -321,9 +322,9 @@ _BOOL, _BYTE = dtypes.bool_.numpy, dtypes.uint8.numpy
 
 
 def _truth(where: str, x: Tensor, dim: Dims, keepdim: bool) -> Tensor:
-    """Return whether all or any elements are not 0, in PyTorch's dtype.
+    """Return whether all or any elements are not 0, in the dtype that PyTorch uses.
 
-    All are where the smallest truth value is 1, any where the largest is.
+    All are true if the smallest truth value is 1; any is true if the largest is 1.
     """
     axes, a = axes_of(where, x, dim), x._array
     dtype = host_dtype(a.dtype)

@@ -148,7 +148,7 @@ def softmin(
 
 
 def _class_dim(where: str, dim: int | None, x: Tensor) -> int:
-    """Return `dim`; where it is missing, PyTorch's guess, with a warning."""
+    """Return `dim`; if it is missing, guess like PyTorch, with a warning."""
     if dim is not None:
         return dim
     guess = 0 if x.ndim in (0, 1, 3) else 1
@@ -177,10 +177,10 @@ def _(k: Any, n: Any, g: Any) -> Any:
     shape = n.shapes[0]
     y = k.maximum(
         y, k.constant(_least(k.dtype(y)), y)
-    )  # of minus infinity slopes are 0
+    )  # at minus infinity the slopes are 0
     y = reduction.spread(k, y, shape, axes, keepdim)
     e = k.exp(k.sub(a, y))
-    # 1, but for what large sums round off.
+    # This is 1, apart from the rounding errors of large sums.
     total = k.sum(e, axes, True)
     none = k.compare(total, k.constant(0, total), "eq")
     weights = k.div(e, k.where(none, k.constant(1, total), total))
@@ -226,7 +226,7 @@ def logsumexp(
 
 
 def _of_0d(operator: Operator, x: Tensor) -> Tensor:
-    """Run an operator that needs a dimension on a tensor that has none."""
+    """Run an operator that needs a dimension on a 0-d tensor."""
     return view.detach_from_base(
         view.reshape_op(operator(view.reshape_op(x, (1,)), 0), ())
     )

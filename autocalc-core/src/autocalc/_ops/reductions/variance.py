@@ -25,7 +25,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     mean_of, a = n.saved
     axes, keepdim, correction = n.attributes
     shape = n.shapes[0]
-    if k.records:  # the kept mean has no history
+    if k.records:  # the saved mean has no history
         mean_of = k.mean(a, axes, keepdim)
     freedom = count_elements(shape, axes) - correction
     scale = 2.0 / freedom if freedom > 0 else math.inf
@@ -38,11 +38,11 @@ std_op = nary("std", saves="mean out a")
 
 @std_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    r"""D std / d x = (x - mean) / std / (n - correction); 0 where std is 0."""
+    r"""D std / d x = (x - mean) / std / (n - correction), but 0 where std is 0."""
     mean_of, y, a = n.saved
     axes, keepdim, correction = n.attributes
     shape = n.shapes[0]
-    if k.records:  # the kept mean has no history
+    if k.records:  # the saved mean has no history
         mean_of = k.mean(a, axes, keepdim)
     freedom = count_elements(shape, axes) - correction
     scale = 1.0 / freedom if freedom > 0 else math.inf
@@ -54,7 +54,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     rest = k.sub(a, mean_of)
     if k.records:
         return k.mul(g, k.div(rest, y))
-    # Not g / y at first, which could overflow.
+    # Do not compute g / y first: it could overflow.
     return k.mul(g, k.div(rest, y, into=rest), into=rest)
 
 
@@ -115,7 +115,7 @@ def _moment(
     keepdim: bool,
     correction: float | None,
 ) -> Tensor:
-    """Run `var` or `std`, which read their arguments in the same way."""
+    """Run `var` or `std`, which parse their arguments in the same way."""
     if dim.__class__ is FLAG:  # var(x, unbiased)
         if unbiased is not None or keepdim:
             raise ArgumentError(

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Functions that depend on an order of elements: sorting, searching, scans."""
+"""Functions that depend on the order of elements: sorting, searching, scans."""

@@ -71,14 +71,14 @@ def mode(
 
 
 def _places(a: Any, axis: int) -> Any:
-    """Find the end of the longest run of equal elements in their order."""
+    """Find the end of the longest run of equal elements in sorted order."""
     order = arrays.argsort(a, axis, False)
     before = places_in_runs(arrays.gather(a, order, axis), axis)
     return arrays.gather(order, arrays.argmax(before, axis, True), axis)
 
 
 def places_in_runs(ordered: Any, axis: int) -> Any:
-    """Return for each element how many before it are equal, without a break."""
+    """Return for each element the number of equal elements directly before it."""
     lead = (slice(None),) * axis
     head, tail, body = [
         (*lead, part) for part in (slice(0, 1), slice(1, None), slice(0, -1))

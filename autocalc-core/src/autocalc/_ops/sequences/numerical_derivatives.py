@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Integrals and derivatives from values at places, and powers of places."""
+"""Integrals and derivatives of sampled values, and powers of the positions."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def gradient(
 
 
 def _spacings(spacing: Any, count: int) -> list[Any]:
-    """Return what says for each dimension how far apart the values are."""
+    """Return for each dimension the argument that gives the spacing of the values."""
     if not isinstance(spacing, (list, tuple)):
         return [spacing] * count
     if len(spacing) != count:
@@ -195,7 +195,7 @@ def _spacings(spacing: Any, count: int) -> list[Any]:
 
 
 def _widths(x: Tensor, axis: int, spacing: Any) -> Tensor:
-    """Return how far apart the values along a dimension are, a vector."""
+    """Return a vector: the spacing of the values along a dimension."""
     count = x.shape[axis] if x.ndim else 0
     if isinstance(spacing, Tensor) and spacing.ndim:
         if spacing.shape != (count,):
@@ -241,8 +241,8 @@ def _slopes(x: Tensor, axis: int, widths: Tensor, edge_order: int) -> Tensor:
 def _inner(rows: Tensor, lines: Tensor, widths: Tensor) -> tuple[Tensor, Tensor]:
     """Return slopes and half the second derivatives of the parabolas inside.
 
-    Between equal widths a slope is that from neighbour to neighbour, whatever the value
-    between them is, be it infinite.
+    Where both widths are equal, the slope is that between the two neighbours.  The
+    value between them does not matter, even if it is infinite.
     """
     n = widths.shape[0]
     left, right = (splitting.narrow(lines, -1, at, n - 1) for at in (0, 1))

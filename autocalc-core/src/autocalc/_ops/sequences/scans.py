@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Running sums, products, maxima; differences and the trapezoidal rule."""
+"""Running sums, products and maxima; differences and the trapezoidal rule."""
 
 from __future__ import annotations
 
@@ -84,10 +84,10 @@ cumprod_op = nary("cumprod", saves="a")
 
 @cumprod_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """Dx_i = sum over j >= i of g_j y_j / x_i.
+    """Return dx_i = the sum over j >= i of g_j y_j / x_i.
 
-    At the first zero, where that is 0 / 0, y is taken with a 1 in its place; after it
-    every product is 0 and so is the derivative with respect to later zeros.
+    At the first zero this is 0 / 0, so there y is computed with 1 in place of the zero.
+    After it every product is 0, and so is the derivative with respect to later zeros.
     """
     (a,) = n.saved
     (axis,) = n.attributes
@@ -107,9 +107,9 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 def _cumprod_slope(k: Any, a: Any, g: Any, axis: int) -> Any:
-    """Return the same from all n^2 products, which have derivatives at 0, too.
+    """Return the same from all n^2 products, which have derivatives also at 0.
 
-    Row i of the products has 1 in the place of x_i.
+    Row i of the products has 1 in place of x_i.
     """
     order = [i for i in range(len(k.shape(a))) if i != axis] + [axis]
     x, back = (
@@ -257,7 +257,7 @@ def cummin(
 
 
 def _running(where: str, input: Tensor, dim: int, smallest: bool) -> sorting.Ordered:
-    """Return the extreme values so far, and where each is."""
+    """Return the extreme values so far, and the index of each."""
     a = check_tensor(where, input)._array
     axis = axis_of(where, dim, a.ndim)
     if a.ndim == 0:
@@ -271,10 +271,10 @@ logcumsumexp_op = nary("logcumsumexp", saves="a")
 
 @logcumsumexp_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """Go back through sums in which every place sees 1, 2, 4 ... places.
+    """Reverse a scan in which each place sums 1, 2, 4, ... places.
 
-    Each is of two terms, whose shares of it are sigmoids: nothing overflows, and what
-    is linear in g stays so where g is 0.
+    Each sum has two terms, whose derivatives are sigmoids.  So nothing overflows, and
+    what is linear in g stays linear where g is 0.
     """
     (a,) = n.saved
     (axis,) = n.attributes
@@ -299,10 +299,10 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 def _log_of_two(k: Any, a: Any, b: Any) -> tuple[Any, Any, Any]:
-    """Return log(e^a + e^b), and what it grows by with a and with b.
+    """Return log(e^a + e^b) and its derivatives by a and b.
 
-    Which is larger is a constant, as in `logaddexp`; of equal infinities, that have no
-    difference, it is `a` alone.
+    Which one is larger counts as a constant, as in `logaddexp`.  Equal infinities have
+    no difference; their result is `a`.
     """
     zero, one = k.constant(0, a), k.constant(1, a)
     equal = k.where(k.compare(a, b, "eq"), k.abs(a), zero)
@@ -482,7 +482,7 @@ def trapezoid(
 @one_node("trapezoid")
 @traced
 def _evenly_spaced(y: Tensor, dx: float, axis: int) -> Tensor:
-    """Return the integral of floats dx apart: a sum, with half of both ends."""
+    """Return the integral of samples dx apart: a sum with half of both ends."""
     inner = reduction.sum(_but_first(_but_last(y, axis), axis), axis)
     first, last = (splitting.select(y, axis, place) for place in (0, -1))
     ends = arithmetic.mul(arithmetic.add_op(first, last), 0.5)

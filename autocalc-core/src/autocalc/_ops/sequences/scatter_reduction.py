@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sums, means, products and extrema of what is written to one place."""
+"""Sums, means, products and extrema of the values written to one place."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ scatter_amin_op = nary("scatter_amin", saves="a index src out")
 
 
 def _shares(k: Any, n: Any, g: Any) -> Any:
-    """Give the gradient of a place in equal shares to all that equal its result."""
+    """Share the gradient of a place equally among all values equal to its result."""
     (a, index, src, out), (axis,) = n.saved, n.attributes
     dtype = k.dtype(g)
     own = k.cast(k.compare(a, out, "eq"), dtype)
@@ -200,7 +200,7 @@ def _reduced(
 def _reduced_booleans(
     reduce: str, own: bool, x: Tensor, index: Tensor, src: Tensor, axis: int
 ) -> Tensor:
-    """Reduce True and False as 1 and 0: a sum is whether any is true."""
+    """Reduce True and False as 1 and 0; a sum is true if any of them is true."""
     if reduce == "mean":
         raise DTypeError(
             "scatter_reduce: booleans have no mean; convert them with .float() first."
@@ -211,7 +211,7 @@ def _reduced_booleans(
 
 
 def _without_own(reduce: str, x: Tensor, index: Tensor, axis: int) -> Tensor:
-    """Return `x` with the value that changes nothing at the places of `index`."""
+    """Return `x` with the neutral value at the places that `index` names."""
     named = _named(x, index, axis)
     return comparison.where_op(named, as_operand(_neutral(reduce, x), x.dtype), x)
 
@@ -228,7 +228,7 @@ def _neutral(reduce: str, x: Tensor) -> float:
 
 
 def _mean(total: Tensor, own: bool, index: Tensor, axis: int) -> Tensor:
-    """Divide sums by how many terms they have; integers are rounded down."""
+    """Divide sums by their number of terms; integers are rounded down."""
     own_terms = (ones if own else zeros)(total.shape, dtype=dtypes.int64)
     terms = ones(index.shape, dtype=dtypes.int64, device=place_of_tensor(index))
     count = scattering.scatter_add_op(own_terms, index, terms, axis)
@@ -239,10 +239,10 @@ def _mean(total: Tensor, own: bool, index: Tensor, axis: int) -> Tensor:
 
 
 def _products(x: Tensor, index: Tensor, src: Tensor, axis: int) -> Tensor:
-    """Return the product of all that is written to each place, 1 where nothing is.
+    """Return the product of all values written to each place, 1 if there are none.
 
-    In the order of places, neighbours are multiplied, then pairs, then fours; so every
-    derivative is that of a product, also where factors are 0.
+    The values are sorted by place.  Then neighbours are multiplied, then pairs, then
+    groups of four.  So every derivative is that of a product, also where factors are 0.
     """
     order = sorting.argsort_op(index, axis, False)
     places = indexing.gather_op(index, order, axis)
@@ -257,11 +257,11 @@ def _products(x: Tensor, index: Tensor, src: Tensor, axis: int) -> Tensor:
         step *= 2
     backward = (rearranging.flip(one, (axis,)) for one in (places, factors))
     none = ones(x.shape, dtype=x.dtype, device=place_of_tensor(x))
-    return scattering.scatter_op(none, *backward, axis)  # the first one stays
+    return scattering.scatter_op(none, *backward, axis)  # the first write wins
 
 
 def _named(x: Tensor, index: Tensor, axis: int) -> Tensor:
-    """Return which elements of `x` are places of `index`."""
+    """Return which elements of `x` are named by `index`."""
     none = zeros(x.shape, dtype=dtypes.bool_, device=place_of_tensor(x))
     written = ones(index.shape, dtype=dtypes.bool_, device=place_of_tensor(index))
     return scattering.scatter_op(none, index, written, axis)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Distinct values, membership, and places in sorted values."""
+"""Distinct values, membership tests, and search in sorted values."""
 
 from __future__ import annotations
 
@@ -91,13 +91,13 @@ def unique(
 
 
 def _groups(order: Any, begins: Any) -> Any:
-    """Return which of the values each element is, whose order and begins are given."""
+    """Return the group of each element, given the sort order and the group starts."""
     group = arrays.sub(arrays.cumsum(begins, 0, False), constant(1, order.dtype))
     return arrays.gather(group, arrays.argsort(order, 0, False), 0)
 
 
 def ranks(x: Tensor) -> Tensor:
-    """Return the place of each element among the values that occur, in their order."""
+    """Return the rank of each element among the distinct values."""
     flat = arrays.reshape(x._array, (x._array.size,))
     order = arrays.argsort(flat, 0, False)
     found = _groups(order, _begins(arrays.gather(flat, order, 0)))
@@ -105,7 +105,7 @@ def ranks(x: Tensor) -> Tensor:
 
 
 def _order_of_rows(rows: Tensor) -> Tensor:
-    """Return the indices that sort rows: stable, from the last column to the first."""
+    """Return the indices that sort rows: stable sorts from the last column back."""
     n, columns = rows.shape
     order = make(arrays.arange(n, rows._array), None)
     for column in reversed(range(columns)):
@@ -117,7 +117,7 @@ def _order_of_rows(rows: Tensor) -> Tensor:
 
 @traced
 def _in_order(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return an order of all elements, they in it, and where a new one begins."""
+    """Return a sort order, the sorted elements, and where each new value begins."""
     line = arrays.reshape(x._array, (x._array.size,))
     order = arrays.argsort(line, 0, False)
     ordered = arrays.gather(line, order, 0)
@@ -125,7 +125,7 @@ def _in_order(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _begins(ordered: Any) -> Any:
-    """Return where a new value, or row of values, begins in what is sorted: arrays."""
+    """Return an array: where a new value, or row of values, begins in sorted ones."""
     first = arrays.full((min(len(ordered), 1),), True, dtype_near(ordered, BOOL))
     new = arrays.compare(ordered[1:], ordered[:-1], "ne")
     if new.ndim > 1:

@@ -27,7 +27,7 @@ argsort_op = nary("argsort", differentiable=False)
 
 
 class Ordered(NamedTuple):
-    """Values along a dimension, and where they were found."""
+    """Values along a dimension and their indices."""
 
     values: Tensor
     indices: Tensor
@@ -144,7 +144,7 @@ def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 def _ordered(where: str, x: Any) -> Tensor:
-    """Return a tensor whose elements have ranks: numbers, not booleans."""
+    """Return a tensor whose elements can be ordered: numbers, not booleans."""
     if check_tensor(where, x)._array.dtype.kind == "b":
         message = (
             f"{where}: a tensor of bool cannot be ordered; convert it with .int()."
@@ -212,7 +212,7 @@ def topk(
 
 
 def _first(a: Any, axis: int, k: int, descending: bool) -> Any:
-    """Return the first k indices that sort an array: of integers all are sorted."""
+    """Return the first k indices that sort an array; integers are sorted completely."""
     if a.dtype.kind == "f":
         return arrays.argtopk(a, axis, k, descending)
     order = arrays.argsort(a, axis, descending)
@@ -371,7 +371,7 @@ def _median(
     keepdim: bool,
     places: Callable[[Any, int], Any],
 ) -> Tensor | Ordered:
-    """Return the median at `places`, of all or along `dim`."""
+    """Return the median at `places`, of all elements or along `dim`."""
     x = _ordered(where, input)
     a = x._array
     if dim is None:
@@ -384,9 +384,9 @@ def _median(
 
 
 def _median_of_all(where: str, x: Tensor, places: Callable[[Any, int], Any]) -> Tensor:
-    """Return the median; all elements that equal it share its gradient.
+    """Return the median; all elements equal to it share its gradient.
 
-    Of nothing it is NaN, as the mean is; integers have no NaN.
+    The median of an empty tensor is NaN, like the mean; integers have no NaN.
     """
     a = x._array
     if a.size == 0 and a.dtype.kind in FLOAT_KINDS:
@@ -405,7 +405,7 @@ def _median_of_all(where: str, x: Tensor, places: Callable[[Any, int], Any]) -> 
 
 
 def _median_places(a: Any, axis: int) -> Any:
-    """Find the middle of the order; or, after all numbers, the first NaN."""
+    """Find the middle of the order, or the first NaN, which sorts after all numbers."""
     n = a.shape[axis]
     order = arrays.argsort(a, axis, False)
     if a.dtype.kind not in FLOAT_KINDS:
@@ -420,7 +420,7 @@ def _median_places(a: Any, axis: int) -> Any:
 
 
 def _nanmedian_places(a: Any, axis: int) -> Any:
-    """Find the middle of the numbers, which NaN follow; of none the first NaN."""
+    """Find the middle of the numbers before the NaN; without any, the first NaN."""
     order = arrays.argsort(a, axis, False)
     bad = _count_nan(a, axis)
     kind = bad.dtype

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How variables vary together: cov, corrcoef."""
+"""Covariance and correlation of variables: cov, corrcoef."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _squares(weights: Tensor, aweights: Tensor) -> Tensor:
 
 
 def _rows(where: str, input: Tensor) -> Tensor:
-    """Return observations of floats as a matrix with a row for each variable."""
+    """Return the observations as a float matrix with one row for each variable."""
     refuse_booleans(where, check_tensor(where, input))
     if input.ndim > 2:
         raise ShapeError(
@@ -107,7 +107,7 @@ def _rows(where: str, input: Tensor) -> Tensor:
 def _weights(
     rows: Tensor, fweights: Tensor | None, aweights: Tensor | None
 ) -> Tensor | None:
-    """Return the products of both weights, in the dtype of the observations."""
+    """Return the product of both kinds of weights, in the dtype of the observations."""
     product: Tensor | None = None
     for name, given in (("fweights", fweights), ("aweights", aweights)):
         if given is None:

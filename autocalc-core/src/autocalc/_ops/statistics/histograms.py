@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Histograms of one dimension and of several: how many values each bin holds."""
+"""Histograms in one or more dimensions: the number of values in each bin."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 
 class Histogram(NamedTuple):
-    """The amounts of the bins, and their edges."""
+    """The contents of the bins and their edges."""
 
     hist: Tensor
     bin_edges: Tensor
 
 
 class HistogramDD(NamedTuple):
-    """The amounts of the bins, and their edges in each dimension."""
+    """The contents of the bins and their edges in each dimension."""
 
     hist: Tensor
     bin_edges: tuple[Tensor, ...]
@@ -213,7 +213,7 @@ def _counted(
 
 
 def _per_volume(hist: Tensor, edges: list[Tensor]) -> Tensor:
-    """Return shares of the whole by the volume of their bins."""
+    """Divide the bins by their total and by their volumes."""
     hist = arithmetic.div(hist, hist.sum())
     for d, edge in enumerate(edges):
         shape = [-1 if axis == d else 1 for axis in range(hist.ndim)]

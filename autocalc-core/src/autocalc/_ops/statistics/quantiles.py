@@ -154,7 +154,7 @@ def _of_shares(
     count = reduction.sum(comparison.eq(missing, False), -1, True)
     last = arithmetic.sub_op(cast(count, x.dtype), 1.0)
     rank = arithmetic.mul(last, view.reshape(shares, (-1,)))
-    if where == "quantile":  # NaN comes last in the order, and has the gradient
+    if where == "quantile":  # NaN sorts last and gets the gradient
         some = reduction.any(missing, -1, True)
         rank = comparison.choose(some, float(ordered.shape[-1] - 1), rank)
     found = view.movedim(_at_rank(ordered, rank, between), -1, 0)
@@ -204,7 +204,7 @@ def _ends(x: Tensor) -> scans.Scanned:
 
 
 def _at_rank(ordered: Tensor, rank: Tensor, between: str) -> Tensor:
-    """Return the value at a rank, which may be between two elements."""
+    """Return the value at a rank, which may lie between two elements."""
     whole_rank = clamping.clamp_op(rank, rank.new_zeros(()), None)
     low = cast(rounding.floor(whole_rank), dtypes.int64)
     part = arithmetic.sub_op(whole_rank, rounding.floor(whole_rank))
@@ -295,20 +295,20 @@ def bincount(
     return counts if size >= room else make(counts._array[:size], None)
 
 
-#: So many counts are made before it is known how many are needed.
+#: This many counts are computed before it is known how many are needed.
 _ROOM = 64
 
 
 @traced(light=True)
 def _counts(input: Tensor, size: int) -> tuple[Tensor, Tensor]:
-    """Return how often each number below `size` occurs, and the two ends."""
+    """Return the counts of the numbers below `size`, and the smallest and largest."""
     counts, ends = arrays.bincount(cast(input, dtypes.int64)._array, size)
     return make(counts, None), make(ends, None)
 
 
 @traced
 def _sums(input: Tensor, weights: Tensor, size: int) -> Tensor:
-    """Return the sums of the weights of each number below `size`."""
+    """Return the sum of the weights of each number below `size`."""
     kept = weights.dtype is dtypes.float32
     amounts = cast(weights.detach(), weights.dtype if kept else dtypes.float64)
     amounts = amounts._array

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""The same elements in another shape, order or dtype."""
+"""Operators that show the same elements in another shape, order or dtype."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Write into a tensor in place: when that may happen, and what it records."""
+"""In-place writes into a tensor: when they are allowed, and what they record."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
 
 
 def check_writable(where: str, x: Tensor, other: Any = None) -> bool:
-    """Return whether the write must be recorded; raise if it may not happen."""
+    """Return whether the write must be recorded; raise if it is not allowed."""
     try:
         a = x._array
     except AttributeError:
@@ -36,7 +36,7 @@ def check_writable(where: str, x: Tensor, other: Any = None) -> bool:
         )
     base = base_of(x)
     if not a.flags.writeable and base._array.flags.writeable:
-        a.flags.writeable = True  # `expand` takes it away, and here nothing overlaps
+        a.flags.writeable = True  # `expand` clears it; nothing overlaps here
     recorded = current().grad and (
         x._edge is not None
         or base._edge is not None
@@ -45,12 +45,12 @@ def check_writable(where: str, x: Tensor, other: Any = None) -> bool:
     if recorded:
         _check_history(where, x, base)
         if x._edge is None and base._edge is not None:
-            follow(x)  # the view was made while nothing was recorded
+            follow(x)  # the view was made without recording
     return recorded
 
 
 def _check_history(where: str, x: Tensor, base: Tensor) -> None:
-    """Raise if a recorded write into `x` could not be given its gradient."""
+    """Raise if a recorded write into `x` cannot have a correct gradient."""
     if x._edge.__class__ is Leaf or base._edge.__class__ is Leaf:
         what = "a leaf" if base is x else f"a view of a leaf of shape {base.shape}, one"
         raise GradError(
@@ -71,7 +71,7 @@ def _check_history(where: str, x: Tensor, base: Tensor) -> None:
 
 
 def write(where: str, x: Tensor, result: Tensor, recorded: bool) -> Tensor:
-    """Make `x` hold `result`, and lead to what made it if that is recorded."""
+    """Copy `result` into `x`; if recorded, also give `x` the edge of `result`."""
     if result._array.shape != x._array.shape:
         raise ShapeError(
             f"{where}: an output with shape {list(x.shape)} doesn't match the "
@@ -86,13 +86,14 @@ def write(where: str, x: Tensor, result: Tensor, recorded: bool) -> Tensor:
     arrays.copy(converted._array, into=x._array)
     x._cell().count += 1
     if recorded:
-        # A rule that saved its output holds `result`'s memory, which nothing else has.
+        # A rule that saved its output holds the memory of `result`, which is not
+        # shared.
         partial_writes.record_write(x, converted._edge)
     return x
 
 
 def copy_into(x: Tensor, src: Any, where: str = "copy_") -> Tensor:
-    """Take over the values of `src`, broadcast and converted."""
+    """Copy the values of `src`, broadcast and converted."""
     recorded = check_writable(where, x, src)
     if not isinstance(src, Tensor):
         return fill_(x, src)
@@ -100,7 +101,7 @@ def copy_into(x: Tensor, src: Any, where: str = "copy_") -> Tensor:
         source = src if src.shape == x.shape else _spread(where, src, x)
         converted = as_operand(source, x.dtype)
         shared = arrays.may_overlap(converted._array, x._array)
-        if shared or base_of(x) is x:  # a whole tensor leads to a node of its own
+        if shared or base_of(x) is x:  # a whole tensor needs a node of its own
             converted = view.clone(converted)
         return write(where, x, converted, recorded)
     a, b = x._array, src._array
@@ -183,7 +184,7 @@ def kernel_into(
 ) -> Tensor:
     """Run the operator of an elementwise kernel; with `inplace`, over its input.
 
-    Where the write is recorded, the rule needs what it saves in memory of its own.
+    If the write is recorded, the values that the rule saves need memory of their own.
     """
     if not inplace:
         return operator(input, *attributes)  # type: ignore[no-any-return]  # a Tensor
@@ -204,6 +205,6 @@ def maybe_into(
     if not inplace:
         return function(input)
     check_tensor(where, input)
-    # The backward rules read the input, which is about to be overwritten.
+    # The backward rules read the input, which the write would overwrite.
     kept = view.clone(input) if input.requires_grad else input
     return into(input, function(kept), where)

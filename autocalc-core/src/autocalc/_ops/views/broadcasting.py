@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tensors brought to one shape or to a number of dimensions."""
+"""Tensors broadcast to one shape or to a number of dimensions."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
 
 
 def tensors_given(where: str, tensors: Sequence[Any]) -> tuple[Tensor, ...]:
-    """Return tensors given one by one or as one sequence."""
+    """Return tensors that are given one by one or as one sequence."""
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
         tensors = tensors[0]
     if not tensors:

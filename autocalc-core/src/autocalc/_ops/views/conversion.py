@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Another dtype, device or layout; a tensor cut off from its history."""
+"""Conversion to another dtype, device or layout; detaching from the history."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def to(
     dtype: DType | None = None,
     copy: bool = False,
     device: str | Device | None = None,
-    non_blocking: bool = False,  # copies to devices wait for nothing as it is
+    non_blocking: bool = False,  # copies to devices never wait anyway
     memory_format: MemoryFormat | None = None,
 ) -> Tensor:
     """Return `input` with another dtype, on another device, or in another layout.
@@ -173,7 +173,7 @@ def _contiguous(self: Tensor, memory_format: Any = contiguous_format) -> Tensor:
 
 
 def laid_as(x: Tensor, result: Tensor) -> Tensor:
-    """Return images that were made of `x` channels-last, if `x` or its whole is."""
+    """Return `result` channels-last if `x` is, or is a part of such a tensor."""
     a = result._array
     if a.ndim != 4 or not follows_pixels(x._array) or fits_channels_last(a):
         return result

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The bytes of a tensor seen as elements of another dtype: ``x.view(dtype)``."""
+"""The bytes of a tensor viewed as elements of another dtype: ``x.view(dtype)``."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ def view_as_dtype(x: Any, dtype: Any) -> Tensor:
 def _dense(a: Any) -> Any:
     """Return an array whose last dimension has the stride of one element.
 
-    Of the size 1, or where there are no elements, it can have any other.
+    If that dimension has size 1, or there are no elements, the stride could be any
+    other.
     """
     if a.strides[-1] == a.itemsize:
         return a
@@ -53,7 +54,7 @@ def _dense(a: Any) -> Any:
 
 
 def _check_elements(x: Tensor, kind: DType) -> None:
-    """Raise unless the last dimension can be cut, or put together, to other sizes."""
+    """Raise unless the last dimension can be split or merged to the other item size."""
     single = x.numel() == 0 or (x.ndim > 0 and x.shape[-1] == 1)
     if x.ndim == 0 or not (single or x.stride(-1) == 1):
         raise ShapeError(

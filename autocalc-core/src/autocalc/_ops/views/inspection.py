@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Inspection of a tensor: its kind of dtype, its size."""
+"""Inspection of a tensor: the kind of its dtype, and its size."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Views that are those of `view` by another name, or several of them."""
+"""Views that are other names for operations of `view`, or combine several of them."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def slice_op(a: Any, index: Any) -> Any:
 
 @slice_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """Place `g` into zeros; where the index took all elements it is reshaped."""
+    """Place `g` into zeros; if the index selected all elements, only reshape `g`."""
     index, shape = n.attributes[0], n.shapes[0]
     parts = index if isinstance(index, tuple) else (index,)
     if prod(k.shape(g)) == prod(shape) and all(map(_keeps_order, parts)):
@@ -41,7 +41,7 @@ _SLICE = slice_op.op
 
 
 def plain_slice(where: str, x: Tensor, index: tuple[Any, ...]) -> Tensor | None:
-    """Return ``x[index]``, of which Ellipsis is a part; None if NumPy refuses."""
+    """Return ``x[index]`` for an index with Ellipsis; None if NumPy raises."""
     a = (x if x.__class__ is Tensor else check_tensor(where, x))._array
     try:
         seen = a[index]
@@ -51,7 +51,7 @@ def plain_slice(where: str, x: Tensor, index: tuple[Any, ...]) -> Tensor | None:
 
 
 def slices(x: Tensor, axis: int, parts: Sequence[Any]) -> tuple[Tensor, ...]:
-    """Return the integers or slices `parts` of the dimension `axis`, each as a view."""
+    """Return a view for each of the integers or slices `parts` of dimension `axis`."""
     a, lead = x._array, (slice(None),) * axis
     found = []
     for part in parts:

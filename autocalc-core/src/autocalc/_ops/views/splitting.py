@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A tensor cut into parts, all of them views."""
+"""Operators that split a tensor into parts, all of them views."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Parts = tuple[Tensor, ...]
 
 
 def _with_dim(where: str, input: Tensor, dim: int) -> tuple[int, int]:
-    """Return `dim`, counted from the left, of a tensor that has some, and its size."""
+    """Return `dim`, counted from the left, and its size; raise for a 0-d tensor."""
     x = input if input.__class__ is Tensor else check_tensor(where, input)
     sizes = x._array.shape
     ndim = len(sizes)
@@ -274,7 +274,7 @@ def unbind(input: Tensor, dim: int = 0, *, axis: Any = None) -> Parts:
 
 
 def _read(where: str, parts: Any) -> Any:
-    """Return a tensor of int64 without dimensions, or with one, as what it holds."""
+    """Return the value of an int64 tensor with at most one dimension."""
     if not isinstance(parts, Tensor):
         return parts
     if parts.dtype is not dtypes.int64 or parts.ndim > 1:

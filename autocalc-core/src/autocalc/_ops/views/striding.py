@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Views by sizes and strides in memory."""
+"""Views given by sizes and strides in memory."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ Places = tuple[tuple[int, ...], tuple[int, ...], int]  # sizes, strides, offset
 
 @view_operator("as_strided")
 def as_strided_op(a: Any, size: Any, stride: Any, offset: Any, layout: Any) -> Any:
-    """Return a view of memory; `layout` has the strides of `a` that are meant."""
+    """Return a view of the memory of `a` as if `a` had the strides `layout`."""
     return _seen(_laid_out(a, layout), size, stride, offset)
 
 
 @as_strided_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """Add the gradient of each element where the input has it."""
+    """Add the gradient of each element at its position in the input."""
     size, stride, offset, layout = n.attributes
     shape = n.shapes[0]
     find = _kept_positions if prod(shape) <= _KEPT else _positions
@@ -46,7 +46,7 @@ def _seen(a: Any, size: Any, stride: Any, offset: int) -> Any:
 
 
 def _laid_out(a: Any, layout: tuple[int, ...]) -> Any:
-    """Return `a` itself, or a copy where its strides are not those of `layout`."""
+    """Return `a` itself, or a copy if its strides are not those of `layout`."""
     wanted = [step * a.itemsize for step in layout]
     if all(
         n == 1 or here == step
@@ -60,7 +60,7 @@ def _laid_out(a: Any, layout: tuple[int, ...]) -> Any:
 
 
 def _positions(shape: Any, layout: Any, seen: Places) -> Any:
-    """Return for each element that is seen its number in the input, -1 for none."""
+    """Return for each element of the view its index in the input, -1 for none."""
     size, stride, offset = seen
     memory = arrays.arange(prod(shape), arrays.empty((), dtypes.int64.numpy))
     numbers = memory.reshape(shape)
@@ -70,7 +70,8 @@ def _positions(shape: Any, layout: Any, seen: Places) -> Any:
     return arrays.copy(_seen(memory, size, stride, offset)).reshape(-1)
 
 
-#: Of so many elements positions are kept: to find them takes longer than to use them.
+#: Positions for up to this many elements are cached: finding them takes longer than
+#: using them.
 _KEPT = 4096
 
 
@@ -157,7 +158,7 @@ def _seen_of_view(x: Tensor, size: Any, stride: Any, storage_offset: Any) -> Ten
     return as_strided_op(x, sizes, steps, place - begin, layout)
 
 
-#: What holds the memory of a tensor that is no view follows from its own strides.
+#: For a tensor that is not a view, its own strides determine what its memory holds.
 _seen_of_whole = traced(_seen_of_view)
 
 
@@ -187,7 +188,7 @@ def _check_gradient(x: Tensor, seen: Places) -> None:
 
 @lru_cache(64)
 def _wrong(shape: Any, layout: Any, seen: Places) -> str:
-    """Return why a view of a tensor with these strides has no gradient, or nothing."""
+    """Return why a view of a tensor with these strides has no gradient, or ""."""
     if prod(shape) and _repeated(shape, layout):
         return "is of a tensor whose elements share their memory"
     places = make(_positions(shape, layout, seen), None)
@@ -197,7 +198,7 @@ def _wrong(shape: Any, layout: Any, seen: Places) -> str:
 
 
 def _repeated(shape: Any, layout: Any) -> bool:
-    """Return whether not all elements are at places of their own."""
+    """Return whether some elements share a place in memory."""
     found = _positions(shape, layout, (shape, layout, 0))
     numbers = arrays.arange(prod(shape), found)
     return bool(make(arrays.compare(found, numbers, "ne"), None).any())

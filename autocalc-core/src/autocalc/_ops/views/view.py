@@ -50,7 +50,7 @@ _RESHAPE = reshape_view.op
 
 
 def reshape_op(x: Tensor, shape: Any) -> Tensor:
-    """Return `x` in another shape: a view, or of a copy where strides forbid one."""
+    """Return `x` in another shape: a view, or a copy if strides permit no view."""
     seen = reshaped_view(x._array, shape)
     if seen is None:
         return _reshaped_copy(x, shape)
@@ -67,9 +67,9 @@ _LISTS: frozenset[Any] = frozenset({tuple, list, Size})
 
 
 def _plain_view(where: str, x: Tensor, shape: Any) -> Tensor | None:
-    """Return contiguous `x` in a shape of plain integers, if NumPy finds that it fits.
+    """Return contiguous `x` in a shape of plain integers, if that shape fits.
 
-    None asks for the general way, and for its errors.
+    None means that the general path must run, which also raises the errors.
     """
     a = (x if x.__class__ is Tensor else check_tensor(where, x))._array
     if shape.__class__ not in _LISTS:
@@ -109,7 +109,7 @@ def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
 
 
 def _reshaped(input: Tensor, shape: Sequence[int]) -> Tensor:
-    """Return the view, or the copy, that a strided tensor needs for a shape."""
+    """Return the view or the copy that gives a strided tensor another shape."""
     return reshape_op(input, full_shape("reshape", input, shape))
 
 
@@ -269,7 +269,7 @@ def unsqueeze(input: Tensor, dim: int | None = None, *, axis: Any = None) -> Ten
 
 @view_operator("permute")
 def permute_op(a: Any, axes: Any) -> Any:
-    """Return the dimensions in another order."""
+    """Return the elements with the dimensions in another order."""
     return arrays.permute(a, axes)
 
 
@@ -318,7 +318,7 @@ def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
 
 @lru_cache(1024)
 def _order(ndim: int, dims: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Return `dims` counted from the left; None if they are not each one once."""
+    """Return `dims` counted from the left; None unless each dimension occurs once."""
     axes = tuple([axis_of("permute", d, ndim) for d in dims])
     return axes if sorted(axes) == list(range(ndim)) else None
 
@@ -347,7 +347,7 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     a = (
         input if input.__class__ is Tensor else check_tensor("transpose", input)
     )._array
-    if dim0.__class__ is not int or dim1.__class__ is not int:  # 1 and True are one key
+    if dim0.__class__ is not int or dim1.__class__ is not int:  # 1 == True as a key
         dim0 = as_int("transpose", "dim", dim0)
         dim1 = as_int("transpose", "dim", dim1)
     axes = _exchanged(a.ndim, dim0, dim1)
@@ -356,7 +356,7 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
 
 @lru_cache(1024)
 def _exchanged(ndim: int, dim0: int, dim1: int) -> tuple[int, ...]:
-    """Return the order of the dimensions in which two have changed places."""
+    """Return the order of the dimensions after two of them are exchanged."""
     i, j = axis_of("transpose", dim0, ndim), axis_of("transpose", dim1, ndim)
     axes = list(range(ndim))
     if axes:
@@ -447,7 +447,7 @@ def movedim(
 
 @lru_cache(1024)
 def _moved(ndim: int, source: int, destination: int) -> tuple[int, ...]:
-    """Return the order of the dimensions once one of them has moved."""
+    """Return the order of the dimensions after one of them has moved."""
     i, j = axis_of("movedim", source, ndim), axis_of("movedim", destination, ndim)
     axes = list(range(ndim))
     if axes:
@@ -514,9 +514,9 @@ def channels_last(x: Tensor) -> Tensor:
 
 
 def store_in_rows(x: Tensor) -> bool:
-    """Move a channels-last tensor to memory in row-major order, if only `x` sees it.
+    """Store a channels-last tensor in row-major order, if only `x` sees its memory.
 
-    A node that saved the array for a gradient keeps the old one, of the same values.
+    A node that saved the array for a gradient keeps the old array with the same values.
     """
     if not is_channels_last(x._array) or not is_alone(x):
         return False
@@ -525,7 +525,7 @@ def store_in_rows(x: Tensor) -> bool:
 
 
 def detach_from_base(x: Tensor) -> Tensor:
-    """Return `x`, a view of a tensor with no other reference: it may be written."""
+    """Return `x`, a view of a temporary tensor, as a tensor that may be written."""
     leave_base(x)
     return x
 
@@ -546,7 +546,7 @@ def _reshape_method(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     return reshape(self, sizes if plain else sizes_given("reshape", sizes, shape))
 
 
-#: The classes of dtypes, Python's `float` and NumPy's `np.float32` included.
+#: The classes of dtypes, including Python's `float` and NumPy's `np.float32`.
 _KINDS = frozenset({DType, type})
 
 

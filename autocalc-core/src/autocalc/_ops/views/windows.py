@@ -17,7 +17,7 @@ from autocalc.errors import ArgumentError
 
 @view_operator("windows")
 def windows_op(a: Any, axis: Any, size: Any, step: Any) -> Any:
-    """Return the windows of a dimension, their elements in a last one: a view."""
+    """Return a view of the windows of a dimension; the last dimension is the window."""
     count = (a.shape[axis] - size) // step + 1
     shape = (*a.shape[:axis], count, *a.shape[axis + 1 :], size)
     stride = a.strides[axis]
@@ -27,7 +27,7 @@ def windows_op(a: Any, axis: Any, size: Any, step: Any) -> Any:
 
 @windows_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """Add each window's gradient to the window's elements."""
+    """Add the gradient of each window to the elements of the window."""
     axis, size, step = n.attributes
     shape, count = n.shapes[0], k.shape(g)[axis]
     dims = range(len(shape))
@@ -39,7 +39,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 def _places(k: Any, g: Any, count: int, size: int, step: int) -> Any:
-    """Return the places of the elements of all windows: i * step + j."""
+    """Return the positions of the elements of all windows: i * step + j."""
     numbers = k.arange(count, g)
     starts = k.reshape(k.mul(numbers, k.constant(step, numbers)), (count, 1))
     return k.reshape(k.add(starts, k.arange(size, g)), (count * size,))
