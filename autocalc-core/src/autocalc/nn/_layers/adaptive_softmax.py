@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A softmax over very many classes, the rare ones in clusters."""
+"""A softmax over very many classes, with the rare ones in clusters."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         return ASMoutput(view.squeeze(output, 0) if single else output, loss)
 
     def _places_in_head(self, targets: Tensor) -> Tensor:
-        """Return each target's place in the head: its own, or that of its cluster."""
+        """Return each target's place in the head: its own or that of its cluster."""
         places = targets.clamp(max=self.shortlist_size)
         for cutoff in self.cutoffs[1:-1]:
             places = places + (targets >= cutoff).long()
@@ -215,7 +215,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         return input if input.ndim == 2 else view.unsqueeze(input, 0)
 
     def _checked(self, input: Any, target: Any) -> tuple[Tensor, Tensor]:
-        """Return input and targets with a batch."""
+        """Return input and targets with a batch dimension."""
         rows = self._rows(input, "forward", 1, 2)
         where = "AdaptiveLogSoftmaxWithLoss.forward"
         if not isinstance(target, Tensor) or target.shape != input.shape[:-1]:
@@ -240,7 +240,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
 
 
 def _rising(where: str, cutoffs: Any, n_classes: int) -> list[int]:
-    """Return where clusters begin, as integers."""
+    """Return where the clusters begin, as increasing integers."""
     given = [as_int(where, "cutoffs", c) for c in sequence(where, "cutoffs", cutoffs)]
     rises = all(a < b for a, b in zip([0, *given], [*given, n_classes], strict=True))
     if not given or not rises:

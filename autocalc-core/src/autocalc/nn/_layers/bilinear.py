@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The layer of two inputs."""
+"""The bilinear layer of two inputs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Dropout: in training, elements or channels set to zero at random."""
+"""Dropout: in training, elements or channels are set to 0 at random."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autocalc.nn._module.module import Module
 
 
 class _DropoutBase(Module):
-    """The common part: the probability, and whether the input is written to."""
+    """The common part: the probability, and whether the input is overwritten."""
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         check_switches(type(self).__name__, inplace=inplace)

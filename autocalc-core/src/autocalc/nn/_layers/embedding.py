@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A table of vectors, one for each word; single ones, or bags of them."""
+"""Embedding tables: single vectors by index, or bags of them."""
 
 from __future__ import annotations
 
@@ -333,7 +333,7 @@ class EmbeddingBag(Module):
 
 
 def _options(layer: Embedding | EmbeddingBag) -> str:
-    """Name those options of a table that are used."""
+    """Return the options of a table that are in use, by name."""
     defaults = {"max_norm": None, "norm_type": 2, "scale_grad_by_freq": False}
     given = {word: getattr(layer, word) for word in defaults}
     used = (f", {w}={x!r}" for w, x in given.items() if x != defaults[w])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Merging dimensions, so that images become rows, and parting them again."""
+"""Layers that merge dimensions, and that split them again."""
 
 from __future__ import annotations
 

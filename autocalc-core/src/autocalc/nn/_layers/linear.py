@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The affine layer, and the layer that does nothing."""
+"""The linear layer and the identity layer."""
 
 from __future__ import annotations
 

@@ -202,7 +202,7 @@ class Tanhshrink(Module):
 
 
 class _AlongDim(Module):
-    """A function along one dimension, which must be named."""
+    """A function along one dimension, which must be given."""
 
     def __init__(self, dim: int | None = None) -> None:
         super().__init__()

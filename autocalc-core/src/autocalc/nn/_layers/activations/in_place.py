@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What activations share that can write their result into the input."""
+"""The base of activations that can write their result into the input."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class InPlace(Module):
         True to write the result into the input.
     """
 
-    #: The attributes that `repr` names.
+    #: The attributes that `repr` shows.
     _settings: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, inplace: bool = False) -> None:

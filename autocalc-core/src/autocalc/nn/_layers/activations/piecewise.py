@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Activations made of pieces, and of exponentials below 0."""
+"""Piecewise activations, and activations that are exponentials below 0."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Activations that replace what is small."""
+"""Activations that replace small values."""
 
 from __future__ import annotations
 

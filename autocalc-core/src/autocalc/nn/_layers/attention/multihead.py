@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Attention of several heads."""
+"""Multi-head attention."""
 
 from __future__ import annotations
 

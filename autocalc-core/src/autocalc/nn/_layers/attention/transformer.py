@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Stacks of transformer layers, and the transformer of both."""
+"""Stacks of transformer layers, and the transformer made of both stacks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _copies(where: str, layer: Module, count: int) -> ModuleList:
 
 
 def _module(where: str, module: Any) -> Module:
-    """Return a layer or norm; raise if it is no module."""
+    """Return a layer or norm; raise if it is not a module."""
     if not isinstance(module, Module):
         raise DTypeError(
             f"{where}: a layer or norm is a {type(module).__name__}; it must be a "
@@ -252,7 +252,7 @@ class Transformer(Module):
         self.batch_first = batch_first
 
     def _reset_parameters(self) -> None:
-        """Draw all matrices as by `xavier_uniform_`."""
+        """Draw all matrices by `xavier_uniform_`."""
         for parameter in self.parameters():
             if parameter.ndim > 1:
                 _init.xavier_uniform_(parameter)

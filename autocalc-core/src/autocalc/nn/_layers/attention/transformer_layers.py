@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The two layers of which transformers are stacked."""
+"""The encoder layer and the decoder layer of transformers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Activation = Callable[[Tensor], Tensor]
 
 
 def activation_of(where: str, activation: str | Activation) -> Activation:
-    """Return the function of a name, or the function itself."""
+    """Return the function with a given name, or the function itself."""
     if callable(activation):
         return activation
     if activation not in ("relu", "gelu"):

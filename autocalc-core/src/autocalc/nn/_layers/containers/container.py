@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Modules that hold other modules: in a chain, in a list."""
+"""Modules that hold other modules: in a chain or in a list."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class _ModuleSequence(Module):
-    """The common part of `Sequential` and `ModuleList`: children named 0, 1, 2, ..."""
+    """The base of `Sequential` and `ModuleList`: children named 0, 1, 2, ..."""
 
     @overload
     def __getitem__(self, index: slice) -> Self: ...
@@ -30,7 +30,7 @@ class _ModuleSequence(Module):
         return self._modules[self._key(index)]  # type: ignore[no-any-return]  # a Module
 
     def _taken(self, module: Any) -> Any:
-        """Return `module`, if it may be held."""
+        """Return `module`, or raise if a container may not hold it."""
         return _checked(self, module)
 
     def _with(self, items: list[tuple[str, Module]]) -> Self:
@@ -73,7 +73,7 @@ class _ModuleSequence(Module):
         return len(self._modules)
 
     def __iter__(self) -> Iterator[Module]:
-        # Sequential runs this at each call, so the registry's view is left out.
+        # Sequential runs this in each call, so it does not use the registry's view.
         values = self.__dict__
         names = self._names.items()
         return iter([values[name] for name, kind in names if kind == MODULE])
@@ -122,7 +122,7 @@ def _checked(owner: Module, module: Any) -> Any:
 
 
 def _remedy(owner: Module, module: Any) -> str:
-    """Return what to do about something that is no module, in a sentence."""
+    """Return a sentence on what to do about an object that is not a module."""
     if isinstance(module, type):
         return f" Make a module of the class: {module.__name__}()."
     if isinstance(module, (list, tuple)):
@@ -134,7 +134,7 @@ def _remedy(owner: Module, module: Any) -> str:
 
 
 def _module_or_none(owner: Module, module: Any) -> Any:
-    """Return a module or None, which keeps a place empty; others are errors."""
+    """Return a module, or None, which keeps a place empty; raise for anything else."""
     return None if module is None else _checked(owner, module)
 
 
@@ -207,7 +207,7 @@ class ModuleList(_ModuleSequence):
         return ModuleList(module for _, module in items)
 
     def __repr__(self) -> str:
-        """List the modules, neighbours that print alike in one line."""
+        """List the modules; show neighbours with the same text in one line."""
         runs: list[tuple[int, int, str]] = []
         for i, module in enumerate(self):
             text = repr(module)

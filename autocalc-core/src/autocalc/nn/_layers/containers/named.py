@@ -13,7 +13,7 @@ from autocalc.nn._module.module import Module, not_called
 
 
 def _pairs(given: Any) -> list[tuple[str, Any]]:
-    """Return (name, value) pairs from a mapping or from such pairs."""
+    """Return (name, value) pairs of a mapping or of an iterable of pairs."""
     if isinstance(given, (Mapping, _Named)):
         return list(given.items())
     pairs = sequence("update", "modules", given)
@@ -26,7 +26,7 @@ def _pairs(given: Any) -> list[tuple[str, Any]]:
 
 
 class _Named(Module):
-    """The common part of both dicts: a view of the attributes of one kind, by name."""
+    """The base of both dicts: a view of the attributes of one kind, by name."""
 
     def _entries(self) -> Any:
         raise NotImplementedError

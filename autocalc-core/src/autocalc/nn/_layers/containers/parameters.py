@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Parameters and other tensors, held by name or in a list."""
+"""Parameters and other tensors in a dict or a list."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _held(value: Any) -> Any:
-    """Return a tensor as a parameter, and all else as it is."""
+    """Return a tensor as a parameter, and any other object unchanged."""
     plain = isinstance(value, Tensor) and not isinstance(value, Parameter)
     return Parameter(value) if plain else value
 

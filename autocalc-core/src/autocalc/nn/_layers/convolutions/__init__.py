@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Layers that convolve, and that pad."""
+"""Convolution and padding layers."""

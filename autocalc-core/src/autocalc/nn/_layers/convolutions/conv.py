@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Layers that convolve signals and images."""
+"""Convolution layers for signals, images and volumes."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class ConvBase(Module):
 
 
 def _check_channels(where: str, ins: Any, outs: Any, groups: Any) -> list[int]:
-    """Return the three as integers; raise unless they fit."""
+    """Return the three arguments as integers; raise unless they fit together."""
     ins, outs, groups = plain(ins), plain(outs), plain(groups)
     for name, value in (
         ("in_channels", ins),
@@ -160,7 +160,7 @@ def _checked_word(where: str, padding: str, stride: tuple[int, ...]) -> str:
 
 
 class _Conv(ConvBase):
-    """The common part: arguments, and a function that convolves."""
+    """The common part: the arguments, and a function that convolves."""
 
     _function: ClassVar[Callable[..., Tensor]]
 

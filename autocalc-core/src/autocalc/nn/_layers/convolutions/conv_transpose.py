@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Layers of transposed convolutions: they make signals and images larger."""
+"""Layers of transposed convolutions, which enlarge signals and images."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from autocalc.nn._layers.convolutions.conv import ConvBase, Sizes
 
 
 class _ConvTranspose(ConvBase):
-    """The common part: more at the end of the output, and sizes asked for."""
+    """The common part: output padding, and requested output sizes."""
 
     _transposed = True
     _function: ClassVar[Callable[..., Tensor]]
@@ -52,7 +52,7 @@ class _ConvTranspose(ConvBase):
         )
 
     def _output_padding(self, input: Tensor, output_size: Any) -> tuple[int, ...]:
-        """Return the padding that leads to `output_size`."""
+        """Return the output padding that gives `output_size`."""
         if output_size is None:
             return self.output_padding
         where, dims = type(self).__name__, self._dims

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Borders around signals, images and volumes."""
+"""Padding layers for signals, images and volumes."""
 
 from __future__ import annotations
 

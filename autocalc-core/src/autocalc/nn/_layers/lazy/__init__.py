@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Layers that take their sizes from the first example."""
+"""Layers that take their sizes from the first input."""

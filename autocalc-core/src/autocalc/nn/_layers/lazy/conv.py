@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Convolutions that take the number of channels from the first example."""
+"""Convolutions that take the number of channels from the first input."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from autocalc.nn._layers.lazy.linear import _Lazy
 
 
 class _LazyConvBase(_Lazy, ConvBase):
-    """Finds `in_channels` in the first example."""
+    """A convolution that reads `in_channels` from the first input."""
 
     def _begin_lazily(
         self, bias: bool, device: str | Device | None, dtype: DType | None
     ) -> None:
-        """Forget the channels that stood in for those to come."""
+        """Remove the placeholder for the number of channels."""
         self.in_channels = 0
         self._empty(bias, device, dtype)
         self._wait()
@@ -72,7 +72,8 @@ class _LazyConv(_LazyConvBase, _Conv):
         device: str | Device | None = None,
         dtype: DType | None = None,
     ) -> None:
-        # As many channels as groups, for the checks of the other arguments.
+        # Use as many channels as groups, so that the checks of the other arguments
+        # pass.
         _Conv.__init__(
             self, groups, out_channels, kernel_size, stride, padding, dilation, groups,
             bias, padding_mode, device, dtype,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Layers that take their input's size from the first example.
+"""Layers that take their input size from the first input.
 
-At the first call the parameters get their shapes and values, and the layer becomes the
-ordinary one.
+In the first call the parameters get their shapes and values, and the layer changes to
+its ordinary class.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from autocalc.nn._module.uninitialized import UninitializedParameter, is_lazy
 
 
 class _Lazy(Module):
-    """Gets its parameters before the first forward, and becomes another class then."""
+    """A layer that gets its parameters before the first forward, and then its class."""
 
     _becomes: ClassVar[type[Module]]
     _sized: bool = False
 
     def _wait(self) -> None:
-        """Let the first call find the sizes."""
+        """Defer the sizes to the first call."""
         self._first = self.register_forward_pre_hook(self._begin, with_kwargs=True)
 
     def _begin(
@@ -63,17 +63,17 @@ class _Lazy(Module):
             super().reset_parameters()  # type: ignore[misc]  # of the layer
 
     def _size_of(self, input: Tensor) -> int:
-        """Return the input's size; raise if the layer cannot take it."""
+        """Return the size of the input; raise if the layer cannot take it."""
         raise NotImplementedError
 
     def _shapes(self, size: int) -> dict[str, tuple[int, ...]]:
-        """Take in the size; return the shapes of parameters and buffers."""
+        """Store the size; return the shapes of parameters and buffers."""
         raise NotImplementedError
 
     def _empty(
         self, bias: bool, device: str | Device | None, dtype: DType | None
     ) -> None:
-        """Put parameters without a shape in the places of weight and bias."""
+        """Set weight and bias to parameters without a shape."""
         for name in ("weight", "bias") if bias else ("weight",):
             self.register_parameter(
                 name, UninitializedParameter(device=device, dtype=dtype)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Norms of channels that take their number from the first example."""
+"""Channel norms that take the number of channels from the first input."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from autocalc.nn._module.uninitialized import UninitializedBuffer
 
 
 class _LazyNorm(_Lazy, _ChannelNorm):
-    """Finds `num_features` in the first example."""
+    """A norm that reads `num_features` from the first input."""
 
     def __init__(
         self,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The loss of texts that are shorter than the sequences they are read from."""
+"""CTC loss, for texts that are shorter than the sequences they are read from."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A last linear layer and the cross-entropy after it as one module."""
+"""A last linear layer and the cross-entropy after it, as one module."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Losses."""
+"""Losses of classes and of probabilities."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class _Loss(Module):
 
 
 class _WeightedLoss(_Loss):
-    """A loss with a factor for each class or element."""
+    """A loss with a weight for each class or element."""
 
     weight: Tensor | None
 
@@ -55,7 +55,7 @@ class _WeightedLoss(_Loss):
 
 
 class _LossOfLabels(_WeightedLoss):
-    """A loss of classes, whose rows with one label count for nothing."""
+    """A loss of classes that ignores the rows with one chosen label."""
 
     def __init__(
         self,

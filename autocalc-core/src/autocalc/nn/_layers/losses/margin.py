@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Losses that stop where a margin is kept, and their smooth kin."""
+"""Losses that are 0 beyond a margin, and smooth variants of them."""
 
 from __future__ import annotations
 

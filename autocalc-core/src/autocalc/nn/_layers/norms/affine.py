@@ -24,7 +24,7 @@ class Scaled(Module):
         dtype: DType | None,
         **present: bool,
     ) -> None:
-        """Register parameters by name, None for those that are not present."""
+        """Register parameters by name; absent ones are None."""
         for name, there in present.items():
             parameter = (
                 Parameter(empty(*shape, dtype=dtype, device=device)) if there else None

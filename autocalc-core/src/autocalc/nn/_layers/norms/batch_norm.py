@@ -27,7 +27,7 @@ from autocalc.nn._module.parameter import Parameter
 
 
 class _ChannelNorm(Module):
-    """Weight, bias and running statistics: a number of each for each channel."""
+    """A norm with a weight, a bias and running statistics for each channel."""
 
     #: Version 1 had no ``num_batches_tracked``.
     _version = 2
@@ -108,7 +108,7 @@ class _ChannelNorm(Module):
         )
 
 
-#: Running statistics, weight and bias, training, momentum, eps.
+#: Running statistics, weight and bias, training, momentum and eps.
 _Arguments = tuple[
     Tensor | None, Tensor | None, Tensor | None, Tensor | None, bool, float, float
 ]
@@ -161,7 +161,7 @@ class _BatchNorm(_ChannelNorm):
         )
 
     def _arguments(self, input: Tensor) -> _Arguments:
-        """Return the functions' arguments after the input; count a batch."""
+        """Count a batch; return the arguments of the functions after the input."""
         if check_tensor(type(self).__name__, input).ndim not in self._ndims:
             shapes = {
                 2: "(N, C)",
@@ -186,12 +186,12 @@ class _BatchNorm(_ChannelNorm):
         )
 
     def _share(self) -> float:
-        """Count this batch; return how far it moves the running statistics."""
+        """Count this batch; return its share in the running statistics."""
         count = self.num_batches_tracked
         if self.training and self.track_running_stats and count is not None:
             with no_grad():
                 count.add_(1)
-            if self.momentum is None:  # the mean over all batches
+            if self.momentum is None:  # the mean over all batches so far
                 of = (count._array,)
                 return host_numbers(lambda: (1 / int(count.item()),), of)[0]
         return 0.0 if self.momentum is None else self.momentum

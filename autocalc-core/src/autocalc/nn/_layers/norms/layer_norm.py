@@ -18,7 +18,7 @@ from autocalc.nn._module.module import Module
 
 
 class _Norm(Scaled):
-    """The common part: sizes, and a weight of ones."""
+    """The common part: the sizes, and a weight of ones."""
 
     normalized_shape: tuple[int, ...]
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Layers that pool windows."""
+"""Pooling layers."""

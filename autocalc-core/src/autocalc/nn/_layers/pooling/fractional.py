@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Layers of maxima over windows whose steps are drawn."""
+"""Max pooling layers with random steps between the windows."""
 
 from __future__ import annotations
 

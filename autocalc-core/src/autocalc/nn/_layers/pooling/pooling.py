@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Layers that pool windows of signals and images."""
+"""Pooling layers for signals, images and volumes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Sizes = int | tuple[int, ...]
 
 
 class _Pool(Module):
-    """The common part of windows: sizes and steps, kept as they were given."""
+    """The common part: sizes and steps of windows, stored as they were given."""
 
     _dims: ClassVar[int]
     _function: ClassVar[Callable[..., Any]]

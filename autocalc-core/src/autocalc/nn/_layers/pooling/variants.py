@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Layers of power means over windows, and of unpooling."""
+"""Layers for power means over windows, and for unpooling."""
 
 from __future__ import annotations
 

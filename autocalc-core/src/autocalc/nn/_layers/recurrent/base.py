@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The common part of recurrent networks: layers, directions, states."""
+"""The base of recurrent networks: layers, directions and states."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from autocalc.nn._layers.recurrent.packed import PackedSequence
 from autocalc.nn._module.module import Module
 from autocalc.nn._module.parameter import Parameter
 
-#: Blocks of rows in the weights.
+#: The number of blocks of rows in the weights.
 GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
 
@@ -138,7 +138,7 @@ class RNNBase(Module):
         return 2 if self.bidirectional else 1
 
     def _places(self) -> Iterator[tuple[int, str]]:
-        """Yield layer and suffix of each set of weights."""
+        """Yield the layer and the suffix of each set of weights."""
         for number in range(self.num_layers):
             for suffix in ("", "_reverse")[: self._directions]:
                 yield number, suffix
@@ -213,7 +213,7 @@ class RNNBase(Module):
     def _forward_packed(
         self, input: PackedSequence, hx: Any
     ) -> tuple[PackedSequence, Any]:
-        """Return the same of sequences in the order of their lengths."""
+        """Do the same for packed sequences, in the order of their lengths."""
         x, batch_sizes, order, back = input
         self._check_features(x, x.ndim == 2, "PackedSequence.data", "(N, {0})")
         sizes = batch_sizes.tolist()
@@ -248,7 +248,7 @@ class RNNBase(Module):
         return x, tuple(joining.stack(list(s)) for s in zip(*last, strict=True))
 
     def _check_input(self, input: Tensor) -> bool:
-        """Raise unless the input fits; return whether it is one sequence alone."""
+        """Raise unless the input fits; return whether it is a single sequence."""
         name = type(self).__name__
         x = check_tensor(name, input)
         order = "(B, T, {0})" if self.batch_first else "(T, B, {0})"
@@ -261,7 +261,7 @@ class RNNBase(Module):
         return x.ndim == 2
 
     def _check_features(self, x: Tensor, fits: bool, word: str, needed: str) -> None:
-        """Raise unless the dimensions fit, and features and dtype with them."""
+        """Raise unless the number of dimensions, the features and the dtype fit."""
         name = type(self).__name__
         if not fits or x.shape[-1] != self.input_size:
             raise ShapeError(
@@ -338,5 +338,5 @@ def _check_whole(
 
 
 def check_nonlinearity(where: str, nonlinearity: Any) -> None:
-    """Raise unless `nonlinearity` is one of the two."""
+    """Raise unless `nonlinearity` is one of the two allowed values."""
     one_of(where, "nonlinearity", nonlinearity, ("tanh", "relu"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One step of a recurrent network, to be called in a loop of the user's own."""
+"""Cells: one step of a recurrent network, for loops in the user's code."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class RNNCellBase(Module):
             _init.uniform_(parameter, -bound, bound)
 
     def _step(self, input: Tensor, states: Any) -> States:
-        """Run one step from `states` (None for zeros); return the new ones."""
+        """Run one step from `states` (None for zeros); return the new states."""
         x = self._batched("input", input, self.input_size)
         count = 2 if self.mode == "LSTM" else 1
         if states is None:
@@ -112,7 +112,7 @@ class RNNCellBase(Module):
     def _batched(
         self, word: str, x: Tensor, size: int, batch: int | None = None, ndim: int = 0
     ) -> Tensor:
-        """Return ``[B, size]``, of one example if there is no batch."""
+        """Return ``[B, size]``; an input without a batch becomes a batch of one."""
         name = type(self).__name__
         x = check_tensor(name, x)
         whole = x.ndim in (1, 2) and x.shape[-1] == size and ndim in (0, x.ndim)

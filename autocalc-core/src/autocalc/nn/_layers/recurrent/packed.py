@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Sequences of different lengths in one batch.
 
-Padded, they are ``[T, B, ...]`` with padding after the shorter ones. Packed, they are
-``[N, ...]``, the longest sequence first: the first elements of all sequences, then the
-second ones, and so on.
+Padded sequences are ``[T, B, ...]`` with padding after the shorter ones. Packed
+sequences are ``[N, ...]``, with the longest sequence first: the first elements of all
+sequences, then the second ones, and so on.
 """
 
 from __future__ import annotations
@@ -242,7 +242,7 @@ def pack_padded_sequence(
             f"or pass enforce_sorted=False."
         )
     sizes = [sum(n > t for n in counts) for t in range(max(counts, default=0))]
-    # The place of each element in the padded rows.
+    # The position of each element in the padded rows.
     across, down = (steps, 1) if batch_first else (1, batch)
     places = [
         order[i] * across + t * down for t, n in enumerate(sizes) for i in range(n)
@@ -305,7 +305,7 @@ def pad_packed_sequence(
         order = sequence.unsorted_indices.tolist()
     data = sequence.data
     starts = [sum(sizes[:t]) for t in range(len(sizes))]
-    # Each place takes an element, or the padding after the last one.
+    # Each position takes an element, or the padding that comes after the last element.
     places = [
         starts[t] + i if t < len(sizes) and i < sizes[t] else data.shape[0]
         for t, i in _walk(steps, order, batch_first)
@@ -324,7 +324,7 @@ def pad_packed_sequence(
 
 
 def _walk(steps: int, order: Sequence[int], batch_first: bool) -> list[tuple[int, int]]:
-    """Return (step, number in the packed order) for each place of the padded rows."""
+    """Yield (step, index in the packed order) for each position of the padded rows."""
     if batch_first:
         return [(t, i) for i in order for t in range(steps)]
     return [(t, i) for t in range(steps) for i in order]
