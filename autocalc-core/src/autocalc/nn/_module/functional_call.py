@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`functional_call`: a module called with other parameters and buffers than its own."""
+"""`functional_call`: call a module with other parameters and buffers."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def functional_call(
 
 
 def _merged(given: Any) -> dict[str, Tensor]:
-    """Return several dicts as one."""
+    """Return several dicts merged into one."""
     merged: dict[str, Tensor] = {}
     for one in (given,) if isinstance(given, Mapping) else given:
         check_type(_NAME, "parameter_and_buffer_dicts", one, Mapping, "a dict")
@@ -106,7 +106,7 @@ def _check_all(own: Mapping[str, Any], given: Mapping[str, Any]) -> None:
 
 
 def _tied(own: Mapping[str, Any], given: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return what is given under all names of the same parameters."""
+    """Return the given values under all names of shared parameters."""
     groups: dict[int, list[str]] = {}
     for name, value in own.items():
         groups.setdefault(id(value), []).append(name)
@@ -125,7 +125,7 @@ def _tied(own: Mapping[str, Any], given: Mapping[str, Tensor]) -> dict[str, Tens
 
 @contextmanager
 def _replaced(module: Module, given: Mapping[str, Tensor]) -> Iterator[None]:
-    """Let modules hold other tensors, then their own."""
+    """Give modules other tensors for a block, then restore their own."""
     before = []
     try:
         for path, value in given.items():

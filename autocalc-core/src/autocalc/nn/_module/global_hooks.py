@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Hooks on every module of the process, by the names that PyTorch has for them.
+"""Hooks on every module of the process, with the names of PyTorch.
 
-`Module.__call__` is another function while there is one: calls pay nothing else.
+`Module.__call__` is replaced while there is such a hook, so other calls pay nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _plain_call: Any = Module.__call__
 
 @marks("module")
 def _hooked_call(self: Any, *args: Any, **kwargs: Any) -> Any:
-    """Run `forward` between the hooks of all modules and the own ones."""
+    """Run `forward` between the hooks of all modules and those of this module."""
     if not ON_CALLS:
         _switch(_hooked_call, _plain_call)
     return call_forward(self, with_those_of_all(self._hooks), args, kwargs)

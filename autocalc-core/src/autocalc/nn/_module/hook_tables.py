@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The hooks of a module by their keys, as libraries read and clear them."""
+"""The hooks of a module by key, for libraries that read or clear them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from autocalc.nn._module.hooks import Hook
 
 
 class HookTable(MutableMapping[int, Callable[..., Any]]):
-    """A module's hooks of one kind: ``module._forward_hooks`` and its like."""
+    """The hooks of a module of one kind, such as ``module._forward_hooks``."""
 
     def __init__(self, module: Any, kind: str) -> None:
         self._module = module
         self._kind = kind
 
     def _found(self) -> dict[int, Hook]:
-        """Return the hooks: an empty table of its own, where there never was one."""
+        """Return the hooks, or a new empty dict if there never were any."""
         hooks = self._module._hooks
         return {} if hooks is None else getattr(hooks, self._kind)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Hooks of modules: functions that see calls and states pass."""
+"""Hooks of modules: functions called around calls, states and gradients."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from autocalc.errors import AutocalcWarning, GradError
 class Hook(NamedTuple):
     """A user's function, and how it is called.
 
-    `with_kwargs`: it wants the keyword arguments, too.  `with_module`: it wants the
-    module.  `replaces`: its result replaces the state.  `always`: it is
-    called, with None for the output, where `forward` raises, too.
+    With `with_kwargs`, the hook also gets the keyword arguments.  With `with_module`,
+    it gets the module.  With `replaces`, its result replaces the state.  With `always`,
+    it is also called if `forward` raises, with None as the output.
     """
 
     function: Callable[..., Any]
@@ -43,7 +43,7 @@ class Hooks:
         self.forward: dict[int, Hook] = {}
         self.backward_pre: dict[int, Hook] = {}
         self.backward: dict[int, Hook] = {}
-        #: Of the last step's node: what PyTorch had before it had whole modules'.
+        #: Hooks on the node of the last step: PyTorch's older backward hooks.
         self.on_node: dict[int, Hook] = {}
         self.state_pre: dict[int, Hook] = {}
         self.state_post: dict[int, Hook] = {}
@@ -54,19 +54,19 @@ class Hooks:
         return {name: getattr(self, name) for name in self.__slots__}
 
     def __setstate__(self, state: dict[str, dict[int, Hook]]) -> None:
-        """Take over hooks that were copied or pickled, and leave their keys taken."""
+        """Restore hooks that were copied or pickled, and reserve their keys."""
         self.__init__()  # type: ignore[misc]  # for kinds that an older state lacks
         for name, hooks in state.items():
             setattr(self, name, hooks)
             RemovableHandle.keep_free_of(hooks)
 
 
-#: Hooks of the process on every call of a module, with their kinds (`global_hooks`).
+#: Hooks of the process on every module call, with their kinds (`global_hooks`).
 ON_CALLS: dict[int, tuple[str, Hook]] = {}
 
 
 def with_those_of_all(hooks: Hooks | None) -> Hooks:
-    """Return the hooks of a module after those that all modules have."""
+    """Return the hooks of all modules, followed by the hooks of this module."""
     own, merged = hooks or Hooks(), Hooks()
     for name in ("forward_pre", "forward", "backward_pre", "backward", "on_node"):
         first = {key: hook for key, (kind, hook) in ON_CALLS.items() if kind == name}
@@ -137,7 +137,7 @@ def _call_forward(
 
 
 def _hook_node(module: Any, hooks: dict[int, Hook], output: Any) -> None:
-    """Register hooks with the node that made the first tensor of an output."""
+    """Register hooks on the node that made the first tensor of an output."""
     while not isinstance(output, Tensor):
         mapping = isinstance(output, Mapping)
         output = next(iter(output.values() if mapping else output))
@@ -147,7 +147,7 @@ def _hook_node(module: Any, hooks: dict[int, Hook], output: Any) -> None:
 
 
 def one_kind_only(where: str, others: dict[int, Any]) -> None:
-    """Refuse backward hooks of the last step and of the whole call in one module."""
+    """Refuse to mix backward hooks of the last step and of the whole call."""
     if others:
         raise GradError(
             f"{where}: the module has backward hooks of the other kind. Use either "
@@ -156,7 +156,7 @@ def one_kind_only(where: str, others: dict[int, Any]) -> None:
 
 
 class _BackwardHookFunction(Function):
-    """The tensors as they are; their gradients pass through a function, together."""
+    """Return the tensors unchanged; call a function on all their gradients together."""
 
     @staticmethod
     def forward(ctx: Any, *args: Any) -> Any:
@@ -171,8 +171,8 @@ class _BackwardHookFunction(Function):
 class BackwardHook:
     """The backward hooks of one call of a module.
 
-    Its inputs come in through one node and its outputs leave through another, so that
-    a backward pass brings the gradients of all of them together.
+    The inputs enter through one node, and the outputs leave through another one.  So a
+    backward pass delivers the gradients of all of them together.
     """
 
     def __init__(
@@ -182,12 +182,13 @@ class BackwardHook:
         self.n_inputs = 0
         self.places: list[int] = []
         self.grad_output: tuple[Any, ...] = ()
-        #: The pass that has come to the output, and whether it is at the input now.
+        #: The pass that reached the output, and whether the same pass is now at the
+        #: input.
         self.begun: Callable[[], Any] = _nobody
         self.is_whole = False
 
     def setup_input_hook(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Let the positional arguments that require a gradient through one node."""
+        """Pass the positional arguments that require a gradient through one node."""
         self.n_inputs = len(args)
         self.places = [i for i, x in enumerate(args) if _differentiable(x)]
         if not self.places:
@@ -206,7 +207,7 @@ class BackwardHook:
         self.begun = ref(walk)
 
     def setup_output_hook(self, output: Any) -> Any:
-        """Let the output, a tensor or a tuple of them, through one node."""
+        """Pass the output, a tensor or a tuple of tensors, through one node."""
         outputs = (output,) if isinstance(output, Tensor) else output
         if not isinstance(outputs, (tuple, list)):
             warnings.warn(
@@ -243,13 +244,13 @@ class BackwardHook:
         for hook in tuple(self.pre_hooks.values()):
             given = _replaced(hook.function(self.module, given), given)
         self.grad_output = given
-        if not self.places:  # no earlier node brings the inputs' gradients
+        if not self.places:  # no input node will call the hooks
             self._run((None,) * self.n_inputs)
         return tuple(given[i] for i in places)
 
     def _input_grads(self, grads: tuple[Any, ...]) -> tuple[Any, ...]:
         if not self.is_whole:
-            # A second derivative leads to the input, but not by way of the output.
+            # A second derivative reaches the input without passing the output.
             return grads
         found = self._run(_spread(self.n_inputs, self.places, grads))
         return tuple(found[i] for i in self.places)
@@ -269,7 +270,7 @@ class BackwardHook:
 
 
 def _nobody() -> None:
-    """Return None, as the reference to what is gone does."""
+    """Return None, like a weak reference to a deleted object."""
 
 
 def _differentiable(x: Any) -> bool:
@@ -277,13 +278,13 @@ def _differentiable(x: Any) -> bool:
 
 
 def _spread(n: int, places: list[int], values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return `values` at their places among `n`, None elsewhere."""
+    """Return `values` at their places among `n`, with None elsewhere."""
     at = dict(zip(places, values, strict=True))
     return tuple(at.get(i) for i in range(n))
 
 
 def _replaced(changed: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return a hook's replacement of gradients; None keeps them."""
+    """Return the gradients that a hook returned; None keeps the given ones."""
     if changed is None:
         return given
     result = changed if isinstance(changed, tuple) else (changed,)
@@ -296,6 +297,6 @@ def _replaced(changed: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def run(hooks: dict[int, Hook], *args: Any) -> None:
-    """Call each hook; what they return is ignored."""
+    """Call each hook and ignore its result."""
     for hook in tuple(hooks.values()):
         hook.function(*args)

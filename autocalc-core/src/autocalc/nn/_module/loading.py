@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """`load_state_dict`: all or nothing.
 
-Modules say what they would load, and only when everything fits is it written.  Users'
-own methods and hooks may write at once; what those modules were is kept until all is
-well, and put back otherwise.
+Modules note what they would load, and it is written only if everything fits.  Methods
+and hooks of users may write at once.  So the old values of those modules are kept until
+the load succeeds, and are restored if it fails.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from autocalc.nn._module.state import (
 )
 from autocalc.nn._module.uninitialized import is_lazy
 
-#: What `local_metadata` calls ``load_state_dict(assign=True)``.
+#: The name of ``load_state_dict(assign=True)`` in `local_metadata`.
 ASSIGN = "assign_to_params_buffers"
 
 
 class Loading:
-    """One `load_state_dict`: look at everything first, then write."""
+    """One `load_state_dict`: check everything first, then write."""
 
     def __init__(self, metadata: Mapping[str, Any], assign: bool) -> None:
         self.metadata = metadata
@@ -43,7 +43,7 @@ class Loading:
         self.visited: list[Any] = []
 
     def visit(self, module: Any, state: Mapping[str, Any], prefix: str) -> None:
-        """Ask `module` and its children what they take of `state`."""
+        """Collect what `module` and its children take of `state`."""
         local_metadata = dict(self.metadata.get(prefix[:-1], {}))
         if self.assign:
             local_metadata[ASSIGN] = True
@@ -58,14 +58,14 @@ class Loading:
         self.visited.append(module)
 
     def write(self) -> None:
-        """Take over every value."""
+        """Write every noted value."""
         with no_grad():
             for write in self.writes:
                 write()
 
 
 class LoadedState(dict[str, Any]):
-    """A part of a state on its way into a module, and where to note what to write."""
+    """A part of a state that is being loaded, with the list of noted writes."""
 
     def __init__(
         self, state: Mapping[str, Any], writes: list[Callable[[], Any]] | None
@@ -75,7 +75,7 @@ class LoadedState(dict[str, Any]):
 
 
 def writes_itself(module: Any) -> bool:
-    """Return whether a module loads by its own method, which wants the values there."""
+    """Return whether a module has its own loading method, which writes at once."""
     return overrides(module, "_load_from_state_dict", load_from_state_dict)
 
 
@@ -154,7 +154,7 @@ class Taking:
             self.writes.append(lambda: slot.put(value, assign))
 
     def extra(self, module: Any) -> None:
-        """Note what `get_extra_state` returned."""
+        """Note the value for `set_extra_state`."""
         key = self._key(EXTRA)
         if key not in self.state:
             self.missing.append(key)
@@ -163,7 +163,7 @@ class Taking:
         self.writes.append(lambda: module.set_extra_state(value))
 
     def unexpected(self, children: Mapping[str, Any]) -> list[str]:
-        """Return the keys that neither the module nor a child of it has a place for."""
+        """Return the keys that neither the module nor one of its children has."""
         found = []
         for key in self.state:
             if key.startswith(self.prefix):
@@ -178,7 +178,7 @@ class Taking:
 
 
 def _write(state: dict[str, Any], writes: list[Callable[[], Any]]) -> None:
-    """Note what is to be written for later, or write it at once."""
+    """Note the writes for later, or write at once."""
     later = getattr(state, "writes", None)
     if later is not None:
         later += writes
@@ -189,7 +189,7 @@ def _write(state: dict[str, Any], writes: list[Callable[[], Any]]) -> None:
 
 
 def _instead_of(state: Any) -> str:
-    """Return what to give in place of a path, a module or something else."""
+    """Return a hint on what to pass in place of a path, a module or another object."""
     if isinstance(state, (str, os.PathLike)):
         return "what the file holds, ac.load(path)"
     if hasattr(state, "state_dict"):
@@ -211,14 +211,14 @@ def load(module: Any, state: Any, strict: bool, assign: bool) -> IncompatibleKey
         if loading.errors or not after:
             _raise_if_wrong(type(module).__name__, loading, strict)
         loading.write()
-        for visited in after:  # they may take keys out of the lists
+        for visited in after:  # hooks may remove keys from the lists
             hooks.run(visited._hooks.load_state_post, visited, loading.keys)
         _raise_if_wrong(type(module).__name__, loading, strict)
     return loading.keys
 
 
 def _at_risk(module: Any) -> list[Any]:
-    """Return the modules that users' methods or hooks may change before all is well."""
+    """Return the modules that methods or hooks of users may change too early."""
     every = list(module.modules())
     if any(m._hooks is not None and m._hooks.load_state_post for m in every):
         return every

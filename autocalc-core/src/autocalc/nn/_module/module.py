@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`Module`: a function with parameters, made of modules."""
+"""`Module`: a function with parameters, made of other modules."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Module(StatefulModule["Module"]):
     forward: Callable[..., Any] = _no_forward
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Let errors about arguments name the class and none of its private bases."""
+        """Let errors about arguments name this class and not a private base class."""
         super().__init_subclass__(**options)
         for name in () if cls.__name__.startswith("_") else ("__init__", "forward"):
             function = getattr(cls, name)

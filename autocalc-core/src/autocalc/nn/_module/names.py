@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Names in a `state_dict`: prefixes that a wrapper has put before them."""
+"""Names in a `state_dict`: prefixes that a wrapper added."""
 
 from __future__ import annotations
 

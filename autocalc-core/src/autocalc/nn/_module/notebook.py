@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How modules show in notebooks: a tree that opens and closes."""
+"""The display of modules in notebooks: a tree that can be opened and closed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autocalc.nn._module.uninitialized import is_lazy
 
 
 def as_html(module: Any, name: str = "") -> str:
-    """Return the HTML of a module: what it is, its parameters, its parts."""
+    """Return the HTML of a module: its class, its parameters and its parts."""
     called = f"({name}): " if name else ""
     title = f"{called}{type(module).__name__}({module.extra_repr()})"
     line = f"<code>{escape(title)}</code> <small>{_parameters(module)}</small>"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`Parameter`: the tensor that a module counts as its own and an optimizer updates."""
+"""`Parameter`: a tensor that belongs to a module and that optimizers update."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Parameter(Tensor):
     _view: Any
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """Make the object, and what it holds, if a subclass's `__new__` asks for it."""
+        """Make the object; also fill it if the `__new__` of a subclass called this."""
         made = object.__new__(cls)
         if cls.__new__ is not Parameter.__new__:
             Parameter.__init__(made, *args, **kwargs)
@@ -79,5 +79,5 @@ class Parameter(Tensor):
         return f"Parameter containing:\n{super().__repr__()}"
 
 
-# What `inspect` reads of the class: it looks at `__new__` first.
+# `inspect` reads the signature from here, because it looks at `__new__` first.
 Parameter.__new__.__signature__ = signature(Parameter.__init__)  # type: ignore[attr-defined]  # a function's

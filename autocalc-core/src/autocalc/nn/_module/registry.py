@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The registry of a module's attributes: their kinds, and views by kind.
 
-Parameters, buffers and submodules are ordinary attributes, so that reading one costs
-what any attribute costs; the module keeps only their names, in order, with their kind.
+Parameters, buffers and submodules are ordinary attributes, so reading one costs no more
+than reading any attribute.  The module only keeps their names, in order, with their
+kinds.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _NEEDED = {PARAMETER: "a Parameter", BUFFER: "a Tensor", MODULE: "a Module"}
 
 
 class Registry(MutableMapping[str, Any]):
-    """The attributes of one kind as a mapping: ``module._parameters`` and its like."""
+    """A mapping of the attributes of one kind, such as ``module._parameters``."""
 
     def __init__(self, owner: Any, kind: str) -> None:
         self._owner = owner
@@ -36,7 +37,7 @@ class Registry(MutableMapping[str, Any]):
         _place(self._owner, name, value, self._kind)
 
     def __delitem__(self, name: str) -> None:
-        self[name]  # raises for a name of another kind
+        self[name]  # raises for other kinds
         delattr(self._owner, name)
 
     def __iter__(self) -> Iterator[str]:
@@ -44,7 +45,7 @@ class Registry(MutableMapping[str, Any]):
         return iter([name for name, kind in names.items() if kind == self._kind])
 
     def items(self) -> ItemsView[str, Any]:
-        """Return names and attributes, which can be taken from the end, too."""
+        """Return names and attributes in a view that also supports `reversed`."""
         return {name: self._owner.__dict__[name] for name in self}.items()
 
     def __len__(self) -> int:
@@ -59,7 +60,7 @@ ON_REGISTRATION: dict[int, tuple[str, Callable[..., Any]]] = {}
 
 
 def enter(owner: Any, name: str, value: Any, kind: str) -> None:
-    """Make `value`, or what hooks give for it, the attribute `name` of that kind."""
+    """Make `value`, or what hooks return for it, the attribute `name` of that kind."""
     if ON_REGISTRATION and (value is not None or kind != PARAMETER):
         for its_kind, hook in tuple(ON_REGISTRATION.values()):
             changed = hook(owner, name, value) if its_kind == kind else None
@@ -68,7 +69,7 @@ def enter(owner: Any, name: str, value: Any, kind: str) -> None:
 
 
 def _place(owner: Any, name: str, value: Any, kind: str) -> None:
-    """Keep the attribute; a kind keeps its order."""
+    """Store the attribute; its kind keeps its order."""
     names = owner._names
     if names.get(name) != kind:
         names.pop(name, None)
@@ -105,7 +106,7 @@ def check_value(where: str, name: str, value: Any, needed: type, kind: str) -> N
 
 
 def check_leaf(where: str, name: str, value: Tensor | None) -> None:
-    """Raise if a parameter has a history: nothing would ever update it."""
+    """Raise if a parameter has a history, because nothing would ever update it."""
     if value is not None and not value.is_leaf:
         raise ArgumentError(
             f"{where}: {name!r} was made by `{value._node().op.name}`; a parameter "

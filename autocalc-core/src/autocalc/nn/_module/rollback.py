@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The earlier state of modules, restored if something goes wrong."""
+"""Restores the earlier state of modules after an error."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autocalc.nn._module.uninitialized import is_lazy, take_shape_away
 
 
 class Restoring:
-    """A context that gives modules their attributes and values back on an error."""
+    """A context that restores the attributes and values of modules on an error."""
 
     def __init__(self, modules: Iterable[Any]) -> None:
         self._modules = [(m, _attributes(m)) for m in modules]

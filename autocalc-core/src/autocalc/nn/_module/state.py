@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A module's state, collected into one dict."""
+"""The state of a module, collected in one dict."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autocalc.nn._module.parameter import Parameter
 from autocalc.nn._module.registry import PARAMETER, enter
 from autocalc.nn._module.uninitialized import is_lazy
 
-#: The name of what `get_extra_state` returns.
+#: The key of the result of `get_extra_state`.
 EXTRA = "_extra_state"
 
 
@@ -33,17 +33,17 @@ class IncompatibleKeys(NamedTuple):
 
 
 class Slot(NamedTuple):
-    """One entry of a state: the module that has it, its name, and the tensor there."""
+    """One entry of a state: its module, its name and its tensor."""
 
     owner: Any
     name: str
     tensor: Tensor
 
     def put(self, value: Tensor, assign: bool) -> None:
-        """Copy `value` into the tensor, or with `assign` let it take the place."""
+        """Copy `value` into the tensor, or with `assign` replace the tensor."""
         if not assign:
             if is_lazy(value):
-                return  # so is the tensor
+                return  # the tensor is lazy, too
             if is_lazy(self.tensor):
                 self.tensor.materialize(value.shape)  # type: ignore[attr-defined]
             self.tensor.copy_(value.detach())
@@ -118,5 +118,5 @@ def _without(module: Any, verb: str) -> ModuleError:
 
 
 def overrides(module: Any, method: str, base: Any) -> bool:
-    """Return whether a module has a method of its own in place of Module's, `base`."""
+    """Return whether a module overrides the method `base` of Module."""
     return getattr(getattr(module, method), "__func__", None) is not base

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The part of `Module` that gives and takes its state, and that has hooks."""
+"""The part of `Module` that handles its state and its hooks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ M = TypeVar("M")
 class StatefulModule(ModuleTree[M]):
     """The part of `Module` that handles its state and its hooks."""
 
-    #: The version of what `state_dict` holds of this class; raised when that changes.
+    #: The version of the layout of this class in `state_dict`; increased on a change.
     _version: int = 1
 
     # ---- state -----------------------------------------------------------------------
@@ -248,7 +248,10 @@ class StatefulModule(ModuleTree[M]):
         return RemovableHandle(self._own_hooks().state_post, Hook(hook))
 
     def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Do as `register_state_dict_post_hook`; the hook may return another dict."""
+        """Do what `register_state_dict_post_hook` does.
+
+        The hook may return another dict.
+        """
         return RemovableHandle(self._own_hooks().state_post, Hook(hook, replaces=True))
 
     def register_load_state_dict_pre_hook(
@@ -266,7 +269,10 @@ class StatefulModule(ModuleTree[M]):
     def _register_load_state_dict_pre_hook(
         self, hook: Callable[..., Any], with_module: bool = False
     ) -> RemovableHandle:
-        """Do as `register_load_state_dict_pre_hook`, the module left out if wanted."""
+        """Register a hook that may get the module as its first argument.
+
+        Otherwise do what `register_load_state_dict_pre_hook` does.
+        """
         check_flags("_register_load_state_dict_pre_hook", with_module=with_module)
         kept = Hook(hook, with_module=with_module)
         return RemovableHandle(self._own_hooks().load_state_pre, kept)

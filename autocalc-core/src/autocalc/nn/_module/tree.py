@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The parts of a module: its attributes by kind, and the tree below it."""
+"""The parts of a module: its attributes by kind, and the tree of submodules."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from autocalc.nn._module.registry import BUFFER, MODULE, PARAMETER, Registry
 
 
 def asked(module: Any, name: str) -> Any:
-    """Return an attribute of a module whose class has a `__getattr__` of its own.
+    """Return an attribute of a module whose class defines `__getattr__`.
 
-    It is called for parameters, buffers and modules, which PyTorch keeps where Python's
-    lookup does not find them: so it sees that they are read.
+    Call that `__getattr__` for parameters, buffers and modules, as in PyTorch, which
+    stores them where Python's lookup does not find them.  So the method sees each read.
     """
     names = object.__getattribute__(module, "__dict__").get("_names", ())
     if name in names:
@@ -28,7 +28,7 @@ def asked(module: Any, name: str) -> Any:
     return object.__getattribute__(module, name)
 
 
-#: What the tree consists of: `Module`, which is made of this part and others.
+#: The type of the modules in the tree: `Module`, which inherits from this class.
 M = TypeVar("M")
 
 
@@ -40,8 +40,8 @@ class ModuleTree(Generic[M]):
     _unsaved: set[str]
     _hooks: Hooks | None
 
-    #: Whether `__init__` goes on to that of the class that follows, such as a mix-in's,
-    #: with the arguments it is given.
+    #: Whether `__init__` calls the `__init__` of the next class, such as a mix-in, with
+    #: the arguments that it gets.
     call_super_init: bool = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -74,7 +74,7 @@ class ModuleTree(Generic[M]):
             object.__setattr__(self, name, value)
 
     def _may_hold_buffer(self, name: str) -> bool:
-        """Return whether `name` is not that of a parameter or of a module."""
+        """Return whether `name` is not the name of a parameter or of a module."""
         names: dict[str, str] = self.__dict__.get("_names", {})
         return names.get(name, BUFFER) == BUFFER
 
@@ -83,14 +83,15 @@ class ModuleTree(Generic[M]):
         if "__getattr__" in cls.__dict__:
             cls.__getattribute__ = asked  # type: ignore[method-assign]
 
-    if not TYPE_CHECKING:  # a type checker knows the attributes that exist
+    if not TYPE_CHECKING:  # type checkers know the attributes
 
         def __getattr__(self, name: str) -> Any:
-            # Wrappers ask for it by name; the lookup's own error says what is missing.
+            # Wrappers call this method by name; the normal lookup raises the right
+            # error.
             return object.__getattribute__(self, name)
 
     def _make_room(self, name: str, kind: str) -> None:
-        """Drop an attribute that one of another kind is to replace."""
+        """Remove an attribute that another one of a different kind replaces."""
         if "_names" not in self.__dict__:
             raise ModuleError(
                 f"{type(self).__name__}: {name!r} was assigned before "
@@ -101,7 +102,7 @@ class ModuleTree(Generic[M]):
             self._names.pop(name, None)
 
     def _assign(self, name: str, value: Any) -> None:
-        """Assign something that is no parameter nor module to a registered name."""
+        """Assign a value that is no parameter and no module to a registered name."""
         kind = self._names[name]
         where = type(self).__name__
         needed = {PARAMETER: Parameter, BUFFER: Tensor, MODULE: ModuleTree}[kind]
@@ -164,12 +165,12 @@ class ModuleTree(Generic[M]):
 
     @property
     def _parameters(self) -> Registry:
-        """The module's own parameters, by name."""
+        """The parameters of the module itself, by name."""
         return Registry(self, PARAMETER)
 
     @property
     def _buffers(self) -> Registry:
-        """The module's own buffers, by name."""
+        """The buffers of the module itself, by name."""
         return Registry(self, BUFFER)
 
     @property
@@ -179,7 +180,7 @@ class ModuleTree(Generic[M]):
 
     @property
     def _modules(self) -> Registry:
-        """The module's own submodules, by name."""
+        """The submodules of the module itself, by name."""
         return Registry(self, MODULE)
 
     # ---- what is inside ------------------------------------------------------------

@@ -17,8 +17,8 @@ from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 from autocalc.nn._module.parameter import Parameter
 
-#: Where `Tensor` keeps its array.  Until there is one, an empty one is there for the
-#: dtype, and reading `_array` is an error.
+#: The slot in which `Tensor` keeps its array.  Before there is one, the slot holds an
+#: empty array for the dtype, and reading `_array` is an error.
 _ARRAY: Any = Tensor.__dict__["_array"]
 
 
@@ -209,7 +209,7 @@ class UninitializedBuffer(_Uninitialized):
 
 
 def take_shape_away(tensor: Tensor, kind: type[Tensor], dtype: DType) -> None:
-    """Make a tensor again what it was before `materialize`."""
+    """Make a tensor uninitialised again, as it was before `materialize`."""
     tensor.__class__ = kind
     _ARRAY.__set__(tensor, empty(0, dtype=dtype)._array)
     if isinstance(tensor._edge, Leaf):
