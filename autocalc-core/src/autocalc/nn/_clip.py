@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Limiting gradients, together or one by one."""
+"""Functions that limit gradients, together or one by one."""
 
 from __future__ import annotations
 
@@ -246,7 +246,7 @@ def clip_grad_value_(
 
 
 def _order(where: str, norm_type: float) -> float:
-    """Return p of a norm, above 0."""
+    """Return the order p of a norm, which must be above 0."""
     p = _number(where, "norm_type", norm_type, at_least=0.0)
     if p == 0:
         message = f"{where}: `norm_type` is 0; it must be above 0, or math.inf."
@@ -264,7 +264,7 @@ def _number(where: str, name: str, value: Any, at_least: float) -> float:
 
 
 def _by_dtype(where: str, parameters: Tensor | Iterable[Tensor]) -> list[list[Tensor]]:
-    """Return the gradients, each once, those of one dtype together."""
+    """Return the gradients grouped by dtype, each gradient once."""
     one = isinstance(parameters, Tensor)
     given: list[Any] = (
         [parameters] if one else all_of(where, "parameters", parameters, stacklevel=4)
@@ -283,7 +283,7 @@ def _by_dtype(where: str, parameters: Tensor | Iterable[Tensor]) -> list[list[Te
 
 
 def _scale(grads: list[Tensor], norm: Any, limit: float) -> None:
-    """Scale gradients of one dtype, whose halves are computed in float32."""
+    """Scale gradients of one dtype; half precision is computed in float32."""
     dtype = computed_in(grads[0]._array.dtype)
     factor = _factor(norm if norm.dtype == dtype else arrays.cast(norm, dtype), limit)
     arrays.scale([g._array for g in grads], factor)
@@ -291,14 +291,14 @@ def _scale(grads: list[Tensor], norm: Any, limit: float) -> None:
 
 
 def _rounded(norm: Any, elements: list[Any]) -> Any:
-    """Return the norm of arrays in their dtype, if they have one."""
+    """Return the norm of arrays in their common dtype, if they have one."""
     kinds = {a.dtype for a in elements}
     dtype = kinds.pop() if len(kinds) == 1 else norm.dtype
     return norm if norm.dtype == dtype else arrays.cast(norm, dtype)
 
 
 def _norm(grads: list[Any], p: float) -> Any:
-    """Return the p-norm of all elements as a 0-d array, of halves in float32."""
+    """Return the p-norm of all elements as a 0-d array; for halves in float32."""
     dtype = computed_in(grads[0].dtype)
     if grads[0].dtype != dtype:
         grads = [arrays.cast(g, dtype) for g in grads]
@@ -310,7 +310,7 @@ def _norm(grads: list[Any], p: float) -> Any:
         largest = arrays.maximum(largest, arrays.max(a, (0,), False))
     if p == math.inf or not flat:
         return largest
-    # In parts of the largest no power overflows or vanishes.
+    # In units of the largest size, no power overflows or underflows.
     zero, one, inf = (arrays.constant(v, largest) for v in (0.0, 1.0, math.inf))
     unit = arrays.where(arrays.compare(largest, zero, "gt"), largest, one)
     unit = arrays.where(arrays.compare(unit, inf, "lt"), unit, one)
@@ -323,7 +323,7 @@ def _norm(grads: list[Any], p: float) -> Any:
 
 
 def _wide(norm: Any) -> Any:
-    """Return a norm in float64, to be put together with those of other dtypes."""
+    """Return a norm in float64, to be combined with the norms of other dtypes."""
     return arrays.cast(norm, float64.numpy)
 
 
@@ -335,6 +335,6 @@ def _factor(norm: Any, limit: float) -> Any:
 
 
 def _count_writes(grads: list[Tensor]) -> None:
-    """Let a changed saved array be caught."""
+    """Count the writes, so that a changed saved array is detected."""
     for grad in grads:
         grad._bump()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Filling tensors before training: constants, and random numbers of a chosen spread."""
+"""Initial values of tensors: constants, and random numbers of a chosen spread."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.generator import Generator
 from autocalc.errors import ArgumentError, ShapeError
 
-#: Whether filling is left out; see `nn.utils.skip_init`.
+#: Whether initialisation is skipped; see `nn.utils.skip_init`.
 SKIPPED: ContextVar[bool] = ContextVar("SKIPPED", default=False)
 
-#: The gain of each nonlinearity whose gain has no parameter.
+#: The gain of each nonlinearity that has no parameter.
 _GAINS = {
     "linear": 1.0,
     "identity": 1.0,
@@ -63,7 +63,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
             message = f"calculate_gain: `param`={param!r} is not a slope; use a number."
             raise ArgumentError(message)
         return math.sqrt(2.0 / (1.0 + slope**2))
-    if nonlinearity not in [*_GAINS]:  # a list: what is given may have no hash
+    if nonlinearity not in [*_GAINS]:  # a list, because keys may be unhashable
         raise ArgumentError(
             f"calculate_gain: `nonlinearity` {nonlinearity!r} is unknown; it must be "
             f"one of {', '.join([*_GAINS, 'leaky_relu'])}."
@@ -168,7 +168,7 @@ def trunc_normal_(
         return tensor
     normal_(tensor, mean, std, generator)
     with no_grad():
-        for _ in range(100):  # within two deviations 5 % are drawn again each time
+        for _ in range(100):  # within 2 deviations, 5 % are drawn again
             outside = tensor.clamp(a, b) != tensor
             if not outside.any():
                 break

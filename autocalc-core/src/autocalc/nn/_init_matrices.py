@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Filling weights with structure: orthogonal, sparse, passing on what comes in."""
+"""Structured initial weights: orthogonal, sparse and identity-like."""
 
 from __future__ import annotations
 
@@ -69,10 +69,10 @@ def orthogonal_(
 
 
 def _orthonormal(rows: Tensor) -> Tensor:
-    """Return orthonormal rows, by Gram and Schmidt.
+    """Return orthonormal rows by the Gram-Schmidt process.
 
-    Each row is freed of those before twice: once leaves 1e-3 of float32's rows that
-    nearly depend on each other, twice leaves rounding.
+    Each row is made orthogonal to the earlier rows twice.  For nearly dependent rows of
+    float32, one pass leaves errors of 1e-3; two passes leave only rounding errors.
     """
     for i in range(rows.shape[0]):
         row, before = rows[i : i + 1], rows[:i]

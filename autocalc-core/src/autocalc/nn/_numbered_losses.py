@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Losses that PyTorch has at the top level, too, where numbers name their reductions.
+"""Losses that PyTorch also has at the top level, with numbers for reductions.
 
-0 is no reduction, which is what these functions do by default, 1 the mean, 2 the sum.
+0, the default of these functions, means no reduction; 1 means the mean and 2 means the
+sum.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from autocalc.nn import functional
 
 _NAMES = ("none", "mean", "sum")
 
-#: The docstring of a loss; the text in the braces differs.
+#: The docstring of a loss; the text in the braces is replaced.
 _DOCUMENTATION = """Compute `nn.functional.{name}`; the reduction is given as a number.
 
 Parameters
@@ -60,10 +61,10 @@ def _numbered(
     *,
     needed: bool = False,
 ) -> Callable[..., Tensor]:
-    """Return a loss of these parameters, with the defaults of the function.
+    """Return a loss with these parameters and the defaults of the function.
 
-    Those after a star are given by name.  `needed`: none has a default.  The example
-    calls it with `arguments`.
+    Parameters after a star are keyword-only.  With `needed`, no parameter has a
+    default.  The example in the docstring calls the loss with `arguments`.
     """
     name, theirs = function.__name__, signature(function).parameters
     plain, _, by_name = parameters.partition(" * ")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Functions under the names that they had before, with PyTorch's warnings."""
+"""Functions under their old names, with the warnings of PyTorch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autocalc._ops.images.resizing import interpolate
 from autocalc.nn import _init, _init_matrices
 from autocalc.nn._clip import clip_grad_norm_
 
-#: The docstring of an old name; the text in the braces differs.
+#: The docstring of an old name; the text in the braces is replaced.
 _DOCUMENTATION = """The deprecated name of `{new}`; a call issues a warning.
 
 Parameters
@@ -42,9 +42,9 @@ def _old(
 ) -> Callable[..., Any]:
     """Return a function under its old name, `nn.{place}.{name}`, with a warning.
 
-    By default the name is that of now without the underscore.  The old function has no
-    parameters that are `fixed`, but passes these values.  The example in its docstring
-    calls it with `arguments`.
+    The default name is the current one without the underscore.  The old function does
+    not have the `fixed` parameters; it passes these values.  The example in its
+    docstring calls it with `arguments`.
     """
     new = function.__name__
     old = name or new.removesuffix("_")
@@ -88,7 +88,7 @@ xavier_uniform = _old("init", _init.xavier_uniform_)
 
 clip_grad_norm = _old("utils", clip_grad_norm_, "[ac.ones(2)], 5.0")
 
-#: What `interpolate` got later.
+#: Parameters that `interpolate` got later.
 _LATER = {"recompute_scale_factor": None, "antialias": False}
 
 upsample = _old(

@@ -266,5 +266,5 @@ __all__ = [
     "upsample_nearest",
 ]
 
-if not _TYPE_CHECKING:  # a type checker knows the names that exist
+if not _TYPE_CHECKING:  # type checkers know the names that exist
     __getattr__ = _lookup(__name__)

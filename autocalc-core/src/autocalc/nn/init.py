@@ -77,5 +77,5 @@ def _calculate_correct_fan(tensor: _Tensor, mode: str) -> int:
     return fans[mode]
 
 
-if not _TYPE_CHECKING:  # a type checker knows the names that exist
+if not _TYPE_CHECKING:  # type checkers know the names that exist
     __getattr__ = _lookup(__name__)

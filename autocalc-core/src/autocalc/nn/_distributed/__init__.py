@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Modules trained by several processes."""
+"""Modules for training by several processes."""

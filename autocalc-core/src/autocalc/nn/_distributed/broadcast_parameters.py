@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whether all ranks have the same model, and giving them the same values."""
+"""Check that all ranks have the same model, and give them the same values."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _of_all(group: ProcessGroup, own: Tensor) -> list[Tensor]:
 def broadcast_all(
     tensors: Sequence[Tensor], number: int, group: ProcessGroup | None
 ) -> None:
-    """Give all ranks of a group the tensors of the one that has this number in it."""
+    """Send the tensors of one rank, given by its number in the group, to all ranks."""
     works = [
         distributed.broadcast(x, group=group, async_op=True, group_src=number)
         for x in tensors

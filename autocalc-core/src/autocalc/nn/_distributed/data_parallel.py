@@ -82,5 +82,5 @@ def _check_device(where: str, one: Any) -> None:
     """Raise unless it is a number or a device."""
     if not isinstance(one, (str, Device)):
         as_int(where, "device_ids", one)
-    elif not str(one).startswith("cuda"):  # programs for GPUs name those
+    elif not str(one).startswith("cuda"):  # programs for GPUs pass devices
         present(one)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A module that is trained by several processes, each with a part of the batch."""
+"""A module that several processes train, each with a part of the batch."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from autocalc.nn._module.module import Module
 
 _WHERE = "DistributedDataParallel"
 
-#: Bytes of a megabyte, as `bucket_cap_mb` counts.
+#: The bytes of a megabyte, the unit of `bucket_cap_mb`.
 _MB = 2**20
 
 
@@ -166,7 +166,7 @@ class DistributedDataParallel(Module):
     def _distribute(
         self, group: ProcessGroup, megabytes: float | None, init_sync: bool
     ) -> None:
-        """Give all ranks the same model, and its gradients a reducer."""
+        """Give all ranks the same model, and create the reducer of its gradients."""
         if init_sync:
             check_same_parameters(_WHERE, group, list(self.module.named_parameters()))
             tensors = [*self.module.parameters(), *self.module.buffers()]
@@ -287,7 +287,7 @@ class DistributedDataParallel(Module):
             reducer.divisor = reducer.group.size()
 
     def _turn(self, syncs: bool) -> int:
-        """Tell the others that this rank has data; return whose buffers count."""
+        """Tell the other ranks that this one has data; return whose buffers count."""
         if recorder() is not None:
             raise CompileError(
                 f"{_WHERE}.join: before each step, the ranks exchange which of them "
@@ -309,7 +309,7 @@ class DistributedDataParallel(Module):
         return turn.active[-1]
 
     def _shadow(self, reducer: Reducer) -> None:
-        """Take part in the steps of those that still have data."""
+        """Take part in the steps of the ranks that still have data."""
         assert self._joining is not None
         while True:
             turn = take_turn(reducer.group, False, False)
@@ -330,7 +330,7 @@ def _broadcast_from_0(*buffers: Tensor, group: ProcessGroup) -> None:
 
 
 def _nodes(output: Any) -> Iterator[Node]:
-    """Yield the nodes of the tensors in what a module returned."""
+    """Yield the nodes of the tensors in the output of a module."""
     if isinstance(output, Tensor):
         if output._edge is not None and not output.is_leaf:
             yield node_and_slot(output._edge)[0]

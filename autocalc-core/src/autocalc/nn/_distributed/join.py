@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Uneven inputs: ranks without data join collectives until all are done."""
+"""Uneven inputs: ranks without data join collectives until all ranks are done."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autocalc.errors import DistributedError
 class Turn(NamedTuple):
     """The members of a step: the ranks with data, and whether they average.
 
-    Ranks have their numbers in the group.
+    The ranks are given by their numbers in the group.
     """
 
     active: list[int]
@@ -23,7 +23,7 @@ class Turn(NamedTuple):
 
 
 def take_turn(group: ProcessGroup, active: bool, syncs: bool) -> Turn:
-    """Tell all ranks whether this one has data and averages; learn of the others."""
+    """Tell all ranks whether this one has data and averages; return their answers."""
     size = group.size()
     flags = zeros(size + 1, dtype=int32)
     if active:
@@ -35,7 +35,7 @@ def take_turn(group: ProcessGroup, active: bool, syncs: bool) -> Turn:
 
 
 def check_all_active(where: str, group: ProcessGroup, turn: Turn) -> None:
-    """Raise on all ranks if one has no data any more."""
+    """Raise on all ranks if one of them has no more data."""
     size = group.size()
     gone = [group.ranks[r] for r in range(size) if r not in turn.active]
     if gone:

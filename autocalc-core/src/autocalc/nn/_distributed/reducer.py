@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The mean of all ranks' gradients, computed in buckets while backward still runs.
+"""The mean of the gradients of all ranks, computed in buckets during backward.
 
-A bucket holds the gradients of some parameters one after the other.  When the last of
-them is complete, its sum over all ranks is started, in the same order on all ranks.  It
-proceeds whenever another gradient is complete, and backward ends with the last bucket.
-Method: Li et al., "PyTorch Distributed", VLDB 2020, section 3.2.
+A bucket holds the gradients of some parameters, one after the other.  When its last
+gradient is complete, the sum of the bucket over all ranks starts, in the same order on
+all ranks.  The sum makes progress whenever another gradient is complete.  Backward ends
+when the last bucket is done. Method: Li et al., "PyTorch Distributed", VLDB 2020,
+section 3.2.
 """
 
 from __future__ import annotations
@@ -29,11 +30,12 @@ from autocalc.errors import CompileError, DistributedError
 
 _WHERE = "DistributedDataParallel"
 
-#: Bytes of a bucket by default: so many buckets that the first is sent soon and the
-#: last one is small, but none so small that it takes as long as a larger one.
+#: The default number of bytes of a bucket.  Buckets are small enough that the first one
+#: is sent early and the last one is small.  They are large enough that a smaller one
+#: would not be faster.
 _BUCKETS, _SMALLEST, _LARGEST = 32, 2**17, 25 * 2**20
 
-#: The same where all ranks are on one host: nothing waits for a network there, and each
+#: The same if all ranks are on one host.  There nothing waits for a network, and each
 #: bucket costs 0.2 to 0.5 ms of a step.
 _ON_ONE_HOST = 2 * 2**20
 
@@ -71,12 +73,12 @@ class Bucket:
 
     @property
     def nbytes(self) -> int:
-        """How much is sent."""
+        """The number of bytes that are sent."""
         return int(self.flat.numel() * self.flat.dtype.itemsize)
 
 
 def usual_bucket(group: ProcessGroup, named: Sequence[Named]) -> float:
-    """Return how many bytes fill a bucket by default."""
+    """Return the default number of bytes of a bucket."""
     if not group.world.uses_network:
         return float(_ON_ONE_HOST)
     total = sum(p.numel() * p.dtype.itemsize for _, p in named)
@@ -86,7 +88,7 @@ def usual_bucket(group: ProcessGroup, named: Sequence[Named]) -> float:
 def in_buckets(named: Sequence[Named], limit: float) -> list[Bucket]:
     """Sort parameters into buckets of one dtype, the last parameters first.
 
-    Backward computes gradients about in that order.
+    Backward computes gradients in roughly that order.
     """
     buckets: list[Bucket] = []
     running: dict[DType, list[Named]] = {}
@@ -158,9 +160,9 @@ class Reducer:
     # ---- a backward pass ---------------------------------------------------------
 
     def begin(self, walk: Walk, node: Node) -> None:
-        """Look up what a pass will reach, as it comes to the model's output."""
+        """Find the parameters that a pass reaches when it starts at the output."""
         if walk is self._walk or not self.armed or walk.deliver is None:
-            return  # `autograd.grad` hands out nothing
+            return  # `autograd.grad` delivers nothing
         self._walk = walk
         found = EarlyDelivery(walk, node, set(self._leaves))
         arrived = [e for e in self._leaves if e in walk.leaves and e not in found.last]
@@ -177,7 +179,7 @@ class Reducer:
     def _check_unused(self, unused: list[Any]) -> None:
         if not unused or self.find_unused:
             return
-        names = [self._name(edge) for edge in reversed(unused)]  # in their own order
+        names = [self._name(edge) for edge in reversed(unused)]  # in parameter order
         rank = self.group.world.rank()
         shown = ", ".join(names[:5]) + (" and others" if len(names) > 5 else "")
         raise DistributedError(
@@ -191,7 +193,7 @@ class Reducer:
         return bucket.names[i]
 
     def _on_gradient(self, edge: Any, param: Tensor) -> None:
-        """Take over a gradient that is complete."""
+        """Process a gradient that is complete."""
         del param
         if not self.armed:
             return
@@ -204,7 +206,7 @@ class Reducer:
         self._mark(edge)
 
     def _mark(self, edge: Any) -> None:
-        """Put a gradient into its bucket; start and end what can be."""
+        """Copy a gradient into its bucket; start and finish the sums that are ready."""
         bucket, i = self._leaves[edge]
         self._ready.add(edge)
         self._fill(bucket, i, edge)
@@ -214,7 +216,7 @@ class Reducer:
             if following.waiting:
                 break
             self._start(following)
-        if recorder() is None:  # else each start does so, in replays too
+        if recorder() is None:  # else each start polls, in replays too
             self.poll()
         if len(self._ready) == len(self._leaves):
             self._finish()
@@ -239,13 +241,13 @@ class Reducer:
         self.poll()
 
     def poll(self) -> None:
-        """Let sums move on that are under way."""
+        """Let the running sums make progress."""
         for bucket in self.buckets:
             if bucket.work is not None:
                 bucket.work.is_completed()
 
     def _finish(self) -> None:
-        """Wait for all sums and hand them to the parameters."""
+        """Wait for all sums, and copy them to the parameters."""
         used = self._used_by_any() if self.find_unused else None
         for bucket in self.buckets:
             end = partial(self._end_sum, bucket)
@@ -269,7 +271,7 @@ class Reducer:
                 edge.grad.copy_(view)
 
     def _used_by_any(self) -> list[bool]:
-        """Return which parameters have a gradient on some rank."""
+        """Return which parameters have a gradient on at least one rank."""
         if recorder() is not None:
             raise CompileError(
                 f"{_WHERE}: find_unused_parameters=True inspects each backward pass, "
@@ -282,7 +284,7 @@ class Reducer:
         return [count > 0 for count in counts.tolist()]
 
     def reset(self) -> None:
-        """Be ready for the next backward."""
+        """Prepare for the next backward pass."""
         if self._delivery is not None:
             self._delivery.close()
         self._walk = self._delivery = None
@@ -293,7 +295,7 @@ class Reducer:
             bucket.waiting = len(bucket.params)
 
     def prepare(self, sync: bool) -> None:
-        """Begin a forward, whose backward will average or not."""
+        """Begin a forward pass; `sync` says whether its backward averages."""
         if self._ready:
             rank = self.group.world.rank()
             missing = [self._name(e) for e in self._leaves if e not in self._ready]
@@ -308,7 +310,7 @@ class Reducer:
     # ---- for ranks without data --------------------------------------------------
 
     def shadow(self) -> None:
-        """Do a backward's part in all calls, with gradients of 0."""
+        """Take part in all collective calls of a backward pass, with gradients of 0."""
         for bucket in self.buckets:
             bucket.flat.zero_()
             self._start_sum(bucket, bucket.flat)

@@ -106,7 +106,7 @@ class SyncBatchNorm(_BatchNorm):
         return functional.relu(y if residual is None else y + residual, inplace=True)
 
     def _group(self) -> ProcessGroup | None:
-        """Return the ranks whose batches count; None where these are not others."""
+        """Return the ranks whose batches count, or None if there are no other ranks."""
         if not self.training:
             return None
         group = self.process_group
@@ -152,7 +152,7 @@ class SyncBatchNorm(_BatchNorm):
 
 
 def _check_group(where: str, group: Any) -> None:
-    """Raise if a group is given that this rank cannot take part in."""
+    """Raise if the given group does not contain this rank."""
     if group is not None:
         group_of(where, group)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Normalising by mean and variance of the batches of all ranks."""
+"""Normalisation by the mean and variance of the batches of all ranks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SumOverRanks(Function):
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
-        """Return the sum of what all ranks want."""
+        """Return the sum of the cotangents of all ranks."""
         return _sum(g, ctx.group), None
 
 
@@ -50,9 +50,9 @@ def sync_batch_norm(
 ) -> Tensor:
     """Normalise each channel by the batches of all ranks; see `nn.SyncBatchNorm`.
 
-    The variance is the mean of squared distances from the mean, in two passes: two sums
-    over the ranks in forward and two in backward.  The mean of the distances corrects
-    the mean.
+    The variance is the mean squared distance from the mean.  It takes two passes: two
+    sums over the ranks in forward and two in backward.  The mean of the distances
+    corrects the mean.
     """
     x = input.float() if input.dtype.is_half else input
     channels = x.shape[1]
@@ -63,7 +63,7 @@ def sync_batch_norm(
     )
     sums = SumOverRanks.apply(cat([x.sum(others), elements]), group)
     count = sums[channels].detach()
-    if not input.numel() and count.item() == 0:  # no rank has anything
+    if not input.numel() and count.item() == 0:  # no rank has any values
         return batch_norm(input, None, None, weight, bias, True, momentum, eps)
     _check_count(input, count, group)
     mean = sums[:channels] / count
@@ -84,9 +84,9 @@ def sync_batch_norm(
 
 
 def _check_count(input: Tensor, count: Tensor, group: ProcessGroup) -> None:
-    """Raise on all ranks if they have one value in each channel together."""
+    """Raise on all ranks if each channel has only one value on all ranks together."""
     if group.size() > 1 and input.numel() > input.shape[1]:
-        return  # this rank alone has more: nothing to read
+        return  # this rank has enough: read nothing
     if count.item() < 2:
         raise ShapeError(
             f"SyncBatchNorm: all ranks together have {count.item():g} value in each "

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Functions of `nn.functional` that take several steps."""
+"""Functions of `nn.functional` that consist of several steps."""

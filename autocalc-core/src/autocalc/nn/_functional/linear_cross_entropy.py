@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The cross-entropy of a linear layer's outputs, a few rows of them at a time.
+"""The cross-entropy of the outputs of a linear layer, a few rows at a time.
 
-With many classes the logits are the largest thing in a training step.  Rows are
-independent, and the gradients of a sum of losses follow from the sum's gradient by a
-factor: a chunk's logits give its losses and its gradients at once, and are dropped.
-Losses of single rows have no common factor: their logits are computed again when the
-backward pass comes to them.
+With many classes the logits are the largest tensor of a training step.  Rows are
+independent, and the gradients of a sum of losses are proportional to the gradient of
+the sum.  So the logits of a chunk give its losses and its gradients at once, and are
+then dropped. Losses of single rows have no common factor.  Their logits are computed
+again in the backward pass.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ from autocalc.autograd._function import Function
 from autocalc.autograd._gradients import grad
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
-#: Of a chunk. GPT-2's head, 768 features and 50,257 classes, takes 1.07 times as long
-#: as with all logits at once, in chunks of 64 rows 1.32 times (AVX-512, Zen 5).
+#: The default number of logits of a chunk. For the head of GPT-2, with 768 features and
+#: 50,257 classes, this takes 1.07 times as long as all logits at once.  Chunks of 64
+#: rows take 1.32 times as long (AVX-512, Zen 5).
 _LOGITS = 1 << 24
 
 _POLICIES = ("auto", "accurate", "balanced", "compact")
@@ -114,7 +115,7 @@ class LinearCrossEntropyOptions:
             return max(1, batch if given is None else min(given, batch))
         factor = _factor(self)
         as_large = -(-batch // max(1, -(-classes // max(1, features))))
-        power = 1 << max(0, as_large - 1).bit_length()  # of 2, not below
+        power = 1 << max(0, as_large - 1).bit_length()  # a power of 2, rounded up
         found = max(1, min(power // factor, batch))
         if given is not None and given != found:
             raise ArgumentError(
@@ -125,7 +126,7 @@ class LinearCrossEntropyOptions:
 
 
 def _factor(options: LinearCrossEntropyOptions) -> int:
-    """Return n of "aspect_ratio:n", 1 without, 0 of another text."""
+    """Return n of "aspect_ratio:n", 1 without n, or 0 for any other text."""
     method: Any = options.chunking_method
     if method == "aspect_ratio":
         return 1
@@ -247,7 +248,7 @@ _Settings = tuple[Tensor | None, int, float]
 
 
 def _loss(parts: _Parts, target: Tensor, settings: _Settings, reduction: str) -> Tensor:
-    """Return the loss of some rows, with all their logits."""
+    """Return the loss of some rows; all their logits exist at once."""
     x, linear_weight, bias = parts
     classes, *positions, features = linear_weight.shape
     weight, ignored, smoothing = settings
@@ -265,7 +266,7 @@ def _loss(parts: _Parts, target: Tensor, settings: _Settings, reduction: str) ->
 
 @dataclass(frozen=True)
 class _Job:
-    """A batch in chunks of so many rows."""
+    """A batch split into chunks of a number of rows."""
 
     rows: int
     target: Tensor
@@ -295,7 +296,7 @@ class _Job:
 
 
 class _Total(Function):
-    """The sum of the losses of a `_Job`, which computes its gradients as well."""
+    """The sum of the losses of a `_Job`; its forward also computes the gradients."""
 
     @staticmethod
     def forward(
@@ -310,10 +311,10 @@ class _Total(Function):
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
-        """Multiply the gradients by that of the sum.
+        """Multiply the saved gradients by the gradient of the sum.
 
-        Where they are not kept, the first backward pass takes their memory, and a
-        second one computes them again.
+        If they are not kept, the first backward pass reuses their memory, and a second
+        one computes them again.
         """
         parts, gradients = ctx.saved_tensors[:3], ctx.saved_tensors[3:]
         if is_grad_enabled():
@@ -326,7 +327,7 @@ class _Total(Function):
 
 
 def _with_gradients(job: _Job, parts: Any, wanted: Any) -> tuple[Tensor, list[Any]]:
-    """Take one chunk after the other through the loss and its gradients."""
+    """Compute the loss and the gradients, one chunk after the other."""
     x = parts[0]
     weight, bias = map(_leaf, parts[1:], wanted[1:])
     losses, dx = [], []
@@ -343,7 +344,7 @@ def _with_gradients(job: _Job, parts: Any, wanted: Any) -> tuple[Tensor, list[An
 
 
 def _leaf(part: Tensor | None, wanted: bool) -> Any:
-    """Return a part of the loss as a leaf of its own."""
+    """Return a part of the loss as a new leaf."""
     return part if part is None else part.detach().requires_grad_(wanted)
 
 
@@ -353,7 +354,7 @@ def _added(losses: list[Tensor]) -> Tensor:
 
 
 def _recorded(job: _Job, parts: Any, wanted: Any, g: Tensor) -> Iterator[Tensor | None]:
-    """Return the gradients from a record of all chunks, which can have gradients."""
+    """Return the gradients, recorded for all chunks so that they have gradients."""
     x, weight, bias = parts
     with enable_grad():
         total = _added(
@@ -365,7 +366,7 @@ def _recorded(job: _Job, parts: Any, wanted: Any, g: Tensor) -> Iterator[Tensor 
 
 
 def _counted(target: Tensor, weight: Tensor | None, ignored: int) -> Tensor:
-    """Return the divisor of the mean: the weights of the labels that count."""
+    """Return the divisor of the mean: the sum of the weights of the counted labels."""
     left_out = target == ignored
     if weight is None:
         return target.numel() - reductions.sum(left_out)

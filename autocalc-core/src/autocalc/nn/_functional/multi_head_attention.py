@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Attention of several heads as a function of its parameters."""
+"""Multi-head attention as a function of its parameters."""
 
 from __future__ import annotations
 
@@ -222,7 +222,7 @@ def _projections(
 
 
 def _features(size: int, weights: Projections) -> tuple[int, int, int]:
-    """Return the features of query, key and value."""
+    """Return the numbers of features of query, key and value."""
     if weights.apart is None:
         return size, size, size
     _, k, v = weights.apart
@@ -232,7 +232,7 @@ def _features(size: int, weights: Projections) -> tuple[int, int, int]:
 def _static(
     batch: int, heads: int, size: int, *given: Tensor | None
 ) -> tuple[Tensor | None, ...]:
-    """Return keys and values of a caller head by head, ``[B, H, T, D]``."""
+    """Return keys and values given by a caller, head by head, ``[B, H, T, D]``."""
     result: list[Tensor | None] = []
     for name, x in zip(("static_k", "static_v"), given, strict=True):
         if x is None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Attention of several heads: projections around `scaled_dot_product_attention`.
+"""Multi-head attention: projections around `scaled_dot_product_attention`.
 
-Sequences are ``[B, S, features]`` here; heads are ``[B, H, S, D]``, views of the
-projections' results.
+Sequences are ``[B, S, features]`` here.  Heads are ``[B, H, S, D]``, and are views of
+the projected tensors.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from autocalc.errors import DTypeError, ShapeError
 class Projections(NamedTuple):
     """The weights of the four projections; see `nn.MultiheadAttention`."""
 
-    packed: Tensor | None  # of q, k and v, one below the other
+    packed: Tensor | None  # of q, k and v, stacked as rows
     apart: tuple[Tensor, Tensor, Tensor] | None
     bias: Tensor | None
     out: Tensor
@@ -45,7 +45,7 @@ class Heads(NamedTuple):
 def project(
     query: Tensor, key: Tensor, value: Tensor, weights: Projections
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return q, k and v; of one input by one product of matrices."""
+    """Return q, k and v; one input takes only one matrix product."""
     size = weights.out.shape[1]
     blocks = [slice(i * size, (i + 1) * size) for i in range(3)]
     if weights.packed is not None and query is key and key is value:
@@ -67,7 +67,7 @@ def project(
 
 
 def split(x: Tensor, heads: int) -> Tensor:
-    """Return ``[B, S, H * D]`` as ``[B, H, S, D]``, a view."""
+    """Return ``[B, S, H * D]`` as a view ``[B, H, S, D]``."""
     batch, steps, size = x.shape
     x = view.reshape(x, (batch, steps, heads, size // heads))
     return view.permute(x, (0, 2, 1, 3))
@@ -83,7 +83,7 @@ def join(x: Tensor) -> Tensor:
 def attend(
     heads: Heads, mask: Tensor | None, causal: bool, p: float, need_weights: bool
 ) -> tuple[Tensor, Tensor | None]:
-    """Return the heads' results, and their weights ``[B, H, S, T]`` if needed."""
+    """Return the results of the heads and, if needed, the weights ``[B, H, S, T]``."""
     if not need_weights:
         out = scaled_dot_product_attention(*heads, mask, p, causal)
         return out, None
@@ -99,7 +99,7 @@ def attend(
 
 
 def _weights(scores: Tensor) -> Tensor:
-    """Return the softmax over keys: 0 where all scores are -inf, nothing of nothing."""
+    """Return the softmax over keys; it is 0 where all scores are -inf."""
     if scores.shape[-1] == 0:
         return softmax.softmax(scores, -1)
     never = extrema.amax(scores, -1, True) == -math.inf
@@ -108,7 +108,7 @@ def _weights(scores: Tensor) -> Tensor:
 
 
 def causal_mask(queries: int, keys: int, device: Device | None = None) -> Tensor:
-    """Return which keys a query sees: those up to its own position."""
+    """Return the mask that lets a query see the keys up to its own position."""
     rows = view.unsqueeze(arange(queries, device=device), 1)
     return arange(keys, device=device) <= rows
 
@@ -117,7 +117,7 @@ def causal_mask(queries: int, keys: int, device: Device | None = None) -> Tensor
 
 
 def allowed(where: str, name: str, mask: Tensor | None) -> Tensor | None:
-    """Turn a mask of PyTorch's modules, True where nothing is to be seen, round."""
+    """Invert a mask of PyTorch's modules, which is True where keys are hidden."""
     if mask is None or mask.is_floating_point():
         return mask
     if mask.dtype is not dtypes.bool_:
@@ -129,14 +129,14 @@ def allowed(where: str, name: str, mask: Tensor | None) -> Tensor | None:
 
 
 def as_numbers(mask: Tensor, dtype: Any) -> Tensor:
-    """Return the summand of the scores that a mask makes."""
+    """Return the mask as numbers that are added to the scores."""
     if mask.dtype is not dtypes.bool_:
         return mask
     return masking.where(mask, 0.0, -math.inf).to(dtype)
 
 
 def both(a: Tensor | None, b: Tensor | None) -> Tensor | None:
-    """Return a mask that allows what both allow."""
+    """Return a mask that allows what both masks allow."""
     if a is None or b is None:
         return b if a is None else a
     if a.dtype is dtypes.bool_ and b.dtype is dtypes.bool_:
@@ -175,7 +175,7 @@ def scores_mask(
 
 
 def with_one_more_key(mask: Tensor | None) -> Tensor | None:
-    """Return a mask that allows one key after the last one too."""
+    """Return a mask that also allows one key after the last one."""
     if mask is None:
         return None
     free = zeros(*mask.shape[:-1], 1, dtype=mask.dtype, device=place_of_tensor(mask))

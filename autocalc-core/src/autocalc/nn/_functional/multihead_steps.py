@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Attention of several heads from its inputs to its output, parameters apart.
+"""The steps of multi-head attention, from its inputs to its output.
 
-`nn.MultiheadAttention` and `nn.functional.multi_head_attention_forward` are both this.
-Sequences are ``[B, S, features]`` here.
+Both `nn.MultiheadAttention` and `nn.functional.multi_head_attention_forward` use these
+steps. Sequences are ``[B, S, features]`` here.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class Attention(NamedTuple):
     bias_k: Tensor | None
     bias_v: Tensor | None
     add_zero_attn: bool
-    #: 0 outside training.
+    #: 0 outside of training.
     dropout: float
-    #: Head by head, ``[B, H, T, D]``, in place of what is projected.
+    #: Head by head, ``[B, H, T, D]``, in place of the projected tensor.
     static_k: Tensor | None = None
     static_v: Tensor | None = None
 
@@ -50,7 +50,7 @@ class Asked(NamedTuple):
 def forward(
     layer: Attention, ends: tuple[Tensor, Tensor, Tensor], asked: Asked
 ) -> tuple[Tensor, Tensor | None]:
-    """Return the output ``[B, S, E]``, and the weights if needed."""
+    """Return the output ``[B, S, E]`` and, if needed, the weights."""
     parts = _split(layer, *multihead.project(*ends, layer.weights))
     extra = layer.bias_k is not None or layer.add_zero_attn
     mask, causal = _mask(layer, parts, asked, extra)
@@ -74,7 +74,7 @@ def _split(layer: Attention, q: Tensor, k: Tensor, v: Tensor) -> Heads:
 def _mask(
     layer: Attention, parts: Heads, asked: Asked, extra: bool
 ) -> tuple[Tensor | None, bool]:
-    """Return one mask of what is allowed, and whether to leave causality to it."""
+    """Return one mask of what is allowed, and whether it must include causality."""
     where = layer.where
     batch, _, queries, _ = parts.q.shape
     keys = parts.k.shape[2]
@@ -95,7 +95,7 @@ def _mask(
 def _with_extra_keys(
     layer: Attention, parts: Heads, mask: Tensor | None
 ) -> tuple[Heads, Tensor | None]:
-    """Add the keys and values that are asked for."""
+    """Add the requested additional keys and values."""
     q, k, v = parts
     batch, heads, _, size = k.shape
     if layer.bias_k is not None and layer.bias_v is not None:
@@ -145,9 +145,9 @@ def check_shapes(
 def sequences(
     ends: tuple[Tensor, Tensor, Tensor], single: bool, batch_first: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return each as ``[B, S, features]``.
+    """Return each input as ``[B, S, features]``.
 
-    One tensor given three times stays one: its projections are one product.
+    One tensor given three times stays one tensor, so that one product projects it.
     """
     turned = {id(x): _turned(x, single, batch_first) for x in ends}
     q, k, v = (turned[id(x)] for x in ends)
@@ -163,7 +163,7 @@ def _turned(x: Tensor, single: bool, batch_first: bool) -> Tensor:
 def as_asked(
     out: Tensor, found: Tensor | None, single: bool, batch_first: bool
 ) -> tuple[Tensor, Tensor | None]:
-    """Return the results in the order of the inputs."""
+    """Return the results in the layout of the inputs."""
     if single:
         found = None if found is None else view.squeeze(found, 0)
         return view.squeeze(out, 0), found

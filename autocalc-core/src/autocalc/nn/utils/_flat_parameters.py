@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""All parameters as one vector, and back."""
+"""Conversion of all parameters to one vector and back."""
 
 from __future__ import annotations
 

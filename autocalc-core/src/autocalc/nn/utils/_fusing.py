@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A layer and the batch norm after it as one: for one call, or as a new layer.
+"""A layer fused with the batch norm after it, for one call or as a new layer.
 
-With running statistics a norm is a line for each channel, and so is a part of the layer
-before it::
+With running statistics a norm is a linear function of each channel.  So it can be made
+a part of the layer before it::
 
     norm(conv(x)) = conv(x; weight * s, bias * s + o)
     s = gamma / sqrt(var + eps),  o = beta - mean * s
@@ -261,7 +261,7 @@ def fuse_linear_bn_weights(
 
 
 def _check_pair(where: str, layer: Module, bn: Any, sizes: tuple[int, ...]) -> None:
-    """Raise unless both are after eval, and the norm fits and has statistics."""
+    """Raise unless both are in evaluation mode and the norm fits, with statistics."""
     if not isinstance(bn, _BatchNorm):
         message = (
             f"{where}: got {type(bn).__name__}; give the batch norm that follows it."
@@ -288,7 +288,7 @@ def _check_shapes(
     *,
     alone: bool,
 ) -> None:
-    """Raise unless the rows have a number for each output, or one `alone`."""
+    """Raise unless the norm has one number for each output, or only one if `alone`."""
     check_float(where, weight)
     if weight.ndim < least:
         raise ShapeError(
@@ -316,7 +316,7 @@ def _parameters(
     norm: tuple[Tensor, Tensor, Tensor | None, Tensor | None],
     eps: float,
 ) -> Parameters:
-    """Return the products, of the layer's dtype and as trainable as its parameters."""
+    """Return the fused parameters, with the dtype and `requires_grad` of the layer."""
     mean, var, gamma, beta = norm
     for one in (mean, var):
         check_tensor(where, one)
@@ -341,7 +341,7 @@ def _tensors_of(layer: Any, bn: Any, *more: Any) -> tuple[Any, ...]:
 
 
 def _fused(layer: Any, parameters: Parameters) -> Any:
-    """Return a copy of the layer that has other parameters."""
+    """Return a copy of the layer with other parameters."""
     result = deepcopy(layer)
     result.weight, result.bias = parameters
     return result

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Weights whose columns, or rows, are orthogonal and of length 1."""
+"""Weights with orthogonal columns or rows of length 1."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from autocalc.nn.utils._parametrize import register_parametrization
 
 M = TypeVar("M", bound=Module)
 
-#: Of a matrix of norm 1/2 the terms after this one are below 1e-16 of the sum.
+#: For a matrix of norm 1/2, the terms after this one are below 1e-16 of the sum.
 _TERMS = 14
 
 
 def matrix_exp(a: Tensor) -> Tensor:
-    """Return exp(A) = 1 + A + A^2 / 2 + ...: of A / 2^s, squared s times."""
+    """Return exp(A) = 1 + A + A^2 / 2 + ..., summed for A / 2^s and squared s times."""
     size = float(a.detach().abs().sum(-1).max()) if a.numel() else 0.0
     halvings = max(0, math.ceil(math.log2(size)) + 1) if size > 0 else 0
     small = a / 2.0**halvings
     one = eye(a.shape[-1], dtype=a.dtype, device=place_of_tensor(a))
     total = one
-    for n in range(_TERMS, 0, -1):  # Horner's scheme
+    for n in range(_TERMS, 0, -1):  # Horner's method
         total = one + matmul.matmul(small, total) / n
     for _ in range(halvings):
         total = matmul.matmul(total, total)
@@ -45,7 +45,7 @@ def matrix_exp(a: Tensor) -> Tensor:
 
 
 def householder_product(vectors: Tensor, tau: Tensor) -> Tensor:
-    """Return the first columns of (1 - tau v v^T) for one v after the other."""
+    """Return the first columns of the product of all (1 - tau v v^T)."""
     n, k = vectors.shape[-2:]
     total = narrow(
         eye(n, dtype=vectors.dtype, device=place_of_tensor(vectors)), -1, 0, k
@@ -59,7 +59,7 @@ def householder_product(vectors: Tensor, tau: Tensor) -> Tensor:
 
 
 def householder_vectors(q: Tensor) -> Tensor:
-    """Return vectors below the diagonal, signs on it, that make up an orthogonal Q."""
+    """Return an orthogonal Q as reflections: vectors below, signs on the diagonal."""
     n, k = q.shape[-2:]
     rest, columns = q, []
     for j in range(k):
@@ -68,7 +68,7 @@ def householder_vectors(q: Tensor) -> Tensor:
         length = (x * x).sum(-2, keepdim=True).sqrt()
         there = (below * below).sum(-2, keepdim=True) > 0
         sign = (first >= 0).to(q.dtype) * 2 - 1
-        # Where nothing is below, the reflection turns the axis itself round.
+        # If all elements below are 0, the reflection only inverts the axis itself.
         v = (below / (first + sign * length)).masked_fill(~there, 0.0)
         above = q.new_zeros((*q.shape[:-2], j, 1))
         v = joining.cat([above, first.new_ones(first.shape), v], -2)
@@ -88,7 +88,7 @@ def positive_qr(a: Tensor) -> Tensor:
 
 
 class _Orthogonal(Module):
-    """An orthogonal matrix made of any matrix."""
+    """A map from any matrix to an orthogonal matrix."""
 
     base: Tensor | None
 
@@ -110,7 +110,7 @@ class _Orthogonal(Module):
         return q.mT if wide else q
 
     def _skew(self, x: Tensor) -> Tensor:
-        """Return exp(A), or (1 - A / 2)^-1 (1 + A / 2), of A = X - X^T."""
+        """Return exp(A), or (1 - A / 2)^-1 (1 + A / 2), for A = X - X^T."""
         n, k = x.shape[-2:]
         x = tril(x)
         if n != k:
@@ -132,7 +132,7 @@ class _Orthogonal(Module):
         return narrow(q, -1, 0, k)
 
     def _householder(self, x: Tensor) -> Tensor:
-        """Return the product of the reflections whose vectors are below 1's."""
+        """Return the product of the reflections that the lower triangle holds."""
         below = tril(x, -1)
         tau = 2.0 / (1.0 + (below * below).sum(-2))
         n, k = x.shape[-2:]
@@ -143,7 +143,7 @@ class _Orthogonal(Module):
         return householder_product(vectors, tau) * view.unsqueeze(signs, -2)
 
     def right_inverse(self, value: Tensor) -> Tensor:
-        """Return a matrix that gives `value`, made orthogonal if it is not."""
+        """Return a matrix that the map takes to `value`, made orthogonal if needed."""
         if value.shape != self.shape:
             raise ShapeError(
                 f"orthogonal: a weight of shape {value.shape} is assigned; it must be "
@@ -175,7 +175,7 @@ class _Orthogonal(Module):
 
 
 def _minus_one(like: Tensor) -> Tensor:
-    """Return -1 on the diagonal, 0 elsewhere: each map gives the base of it."""
+    """Return -1 on the diagonal, 0 elsewhere: each map takes it to the base itself."""
     n, k = like.shape[-2:]
     one = narrow(
         eye(max(n, k), dtype=like.dtype, device=place_of_tensor(like)), -1, 0, min(n, k)

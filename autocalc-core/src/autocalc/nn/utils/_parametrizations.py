@@ -25,7 +25,7 @@ M = TypeVar("M", bound=Module)
 
 
 def weight_of(where: str, module: Any, name: Any) -> Tensor:
-    """Return a module's weight, parametrized or not."""
+    """Return the weight of a module, parametrized or not."""
     check_type(where, "module", module, Module, "a Module")
     weight = getattr(module, name, None) if isinstance(name, str) else None
     if not isinstance(weight, Tensor):
@@ -34,7 +34,7 @@ def weight_of(where: str, module: Any, name: Any) -> Tensor:
 
 
 class _WeightNorm(Module):
-    """g * v / length(v)."""
+    """The map from a length g and a direction v to g * v / length(v)."""
 
     def __init__(self, dim: int | None) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class _WeightNorm(Module):
         return lengthened(weight_v, weight_g, self.dim)
 
     def right_inverse(self, weight: Tensor) -> tuple[Tensor, Tensor]:
-        """Return length and weight."""
+        """Return the length and the weight."""
         return length_except(weight, self.dim), weight
 
 
@@ -92,7 +92,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
 
 
 class _OldNames:
-    """Lets states of `nn.utils.weight_norm` be loaded."""
+    """A hook that loads states of `nn.utils.weight_norm`."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -110,18 +110,18 @@ class _OldNames:
 
 @rounded_once
 def direction(a: Tensor, b: Tensor, eps: float) -> Tensor:
-    """Return the product of a matrix and a vector, with the length 1."""
+    """Return the product of a matrix and a vector, scaled to length 1."""
     return normalize(matmul.matmul(a, b), dim=0, eps=eps)
 
 
 @rounded_once
 def by_largest(weight: Tensor, matrix: Tensor, u: Tensor, v: Tensor) -> Tensor:
-    """Return W / (u^T W v), of a matrix with the same elements as W."""
+    """Return W / (u^T W v); the matrix has the same elements as W."""
     return weight / matmul.matmul(u, matmul.matmul(matrix, v))
 
 
 def rows_along(weight: Tensor, dim: int) -> Tensor:
-    """Return a weight as a matrix whose rows are the outputs, its dimension `dim`."""
+    """Return a weight as a matrix whose rows are its slices along dimension `dim`."""
     order = [dim, *(i for i in range(weight.ndim) if i != dim)]
     rows = view.permute_op(weight, tuple(order))
     return view.reshape(rows, (rows.shape[0], math.prod(rows.shape[1:])))
@@ -130,7 +130,7 @@ def rows_along(weight: Tensor, dim: int) -> Tensor:
 def spectral_arguments(
     where: str, module: Any, name: Any, n_power_iterations: Any, dim: Any
 ) -> tuple[Tensor, int, int]:
-    """Return weight, number of iterations and dimension of the outputs, checked."""
+    """Return weight, number of iterations and output dimension, all checked."""
     weight = weight_of(where, module, name)
     count = as_int(where, "n_power_iterations", n_power_iterations)
     require(where, "n_power_iterations", count, count >= 1, "1 or more")
@@ -146,7 +146,7 @@ def spectral_arguments(
 
 
 class _SpectralNorm(Module):
-    """W / sigma, sigma the largest singular value, by the power method."""
+    """W / sigma; sigma is the largest singular value, found by the power method."""
 
     _u: Tensor
     _v: Tensor
@@ -166,7 +166,7 @@ class _SpectralNorm(Module):
             self._iterate(matrix, 15)
 
     def _iterate(self, matrix: Tensor, count: int) -> None:
-        """Turn u and v towards the singular vectors of the largest value."""
+        """Move u and v towards the singular vectors of the largest value."""
         with no_grad():
             matrix = matrix.detach()
             for _ in range(count):
@@ -183,7 +183,7 @@ class _SpectralNorm(Module):
         return by_largest(weight, matrix, u, v)
 
     def right_inverse(self, value: Tensor) -> Tensor:
-        """Return the value: a weight of norm 1 stays as it is."""
+        """Return the value: a weight of norm 1 is not changed."""
         return value
 
 

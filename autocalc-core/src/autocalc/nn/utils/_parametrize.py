@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Parameters computed from others whenever they are read.
+"""Parameters that are computed from others at each access.
 
 ``module.weight`` of a parametrized weight is ``parametrization(original)``.  The
-original is a parameter of ``module.parametrizations.weight``, and the module is of a
-class of its own that has the weight as a property.
+original is a parameter of ``module.parametrizations.weight``.  The module gets a class
+of its own, in which the weight is a property.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from autocalc.nn._layers.containers.named import ModuleDict
 from autocalc.nn._module.module import Module
 from autocalc.nn._module.parameter import Parameter
 
-#: Where a module keeps its lists of parametrizations, by the name of the tensor.
+#: The attribute in which a module keeps its parametrizations, by name of the tensor.
 _PLACE = "parametrizations"
 
 
@@ -60,7 +60,7 @@ def cached() -> Iterator[None]:
 
 
 def is_cached() -> bool:
-    """Return whether parametrized tensors are computed once, within `cached`."""
+    """Return whether parametrized tensors are cached at the moment, in `cached`."""
     return _Cache.depth > 0
 
 
@@ -114,20 +114,20 @@ class ParametrizationList(ModuleList):
                 self._keep(f"original{i}", original, part)
 
     def _keep(self, name: str, original: Tensor, kept: Tensor) -> None:
-        """Register `kept` as what the tensor was, a parameter or a buffer."""
+        """Register `kept` as the kind of the tensor before: a parameter or a buffer."""
         if not isinstance(original, Parameter):
             self.register_buffer(name, kept.detach())
         elif kept is original:
             self.register_parameter(name, original)
         elif kept.shape == original.shape and name == "original":
             original.data = kept.detach()
-            self.register_parameter(name, original)  # the one that optimizers know
+            self.register_parameter(name, original)  # the one in the optimizers
         else:
             made = Parameter(kept.detach(), original.requires_grad)
             self.register_parameter(name, made)
 
     def _inverted(self, value: Any, *, strict: bool) -> Any:
-        """Return the originals of which the parametrizations make `value`."""
+        """Return the originals from which the parametrizations compute `value`."""
         for module in reversed(list(self)):
             inverse = getattr(module, "right_inverse", None)
             if inverse is None:
@@ -189,7 +189,7 @@ class ParametrizationList(ModuleList):
 
 @cache
 def _class_with(base: type[Module], names: frozenset[str]) -> type[Module]:
-    """Return a class as `base` that has these tensors as properties."""
+    """Return a subclass of `base` that has these tensors as properties."""
     properties: dict[str, Any] = {name: _property(name) for name in names}
     properties["_parametrized_base"] = base
     properties["__reduce_ex__"] = _reduced
@@ -197,7 +197,7 @@ def _class_with(base: type[Module], names: frozenset[str]) -> type[Module]:
 
 
 def _reduced(self: Module, protocol: Any) -> Any:
-    """Let copies and pickles find the class, which has no name to be imported by."""
+    """Make copies and pickles find the class, which cannot be imported by name."""
     reduced: Any = object.__reduce_ex__(self, max(int(protocol), 2))
     names = frozenset(getattr(self, _PLACE).keys())
     return (_made_with, (type_before_parametrizations(self), names), *reduced[2:])
@@ -246,7 +246,7 @@ def type_before_parametrizations(module: Module) -> type[Module]:
 
 
 def _let_be_computed(module: Module) -> None:
-    """Give the module the class that its parametrizations ask for."""
+    """Give the module the class for its current parametrizations."""
     base: Any = type_before_parametrizations(module)
     lists = module.__dict__.get(_PLACE, {})
     names = frozenset(lists.keys()) if lists else frozenset()
@@ -441,5 +441,5 @@ def _plain(found: ParametrizationList, leave_parametrized: bool) -> Tensor:
         return value
     if others or first.dtype is not value.dtype:
         return Parameter(value, first.requires_grad)
-    first.data = value  # the parameter that optimizers know
+    first.data = value  # the parameter in the optimizers
     return first

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pruning: a parameter is a product of its values and a mask of zeros and ones."""
+"""Pruning: a parameter is the product of its values and a mask of zeros and ones."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class BasePruningMethod(ABC):
     _tensor_name: str
 
     def __call__(self, module: Module, inputs: Any) -> None:
-        """Set the parameter, before each forward."""
+        """Set the parameter before each forward."""
         setattr(module, self._tensor_name, self.apply_mask(module))
 
     @abstractmethod
@@ -192,7 +192,7 @@ class PruningContainer(BasePruningMethod):
 
 
 def _left_to(method: BasePruningMethod, t: Tensor, mask: Tensor) -> Any:
-    """Return the index of what a rule may still prune."""
+    """Return the index of the elements that a rule may still prune."""
     kind = method.PRUNING_TYPE
     if kind == "global":
         return ...
@@ -238,7 +238,7 @@ def pruning_of(module: Any, name: str) -> BasePruningMethod | None:
 
 
 def take_away(module: Any, method: BasePruningMethod) -> None:
-    """Remove a rule and its hook, and keep the pruned values."""
+    """Remove a rule and its hook; keep the pruned values."""
     method.remove(module)
     _forget(module, method)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Rules of pruning: by size, by chance, by norm, by a given mask."""
+"""Pruning rules: by size, at random, by norm, and by a given mask."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _check_amount(where: str, amount: Any) -> None:
 
 
 def _number_to_prune(where: str, amount: float, size: int) -> int:
-    """Return how many of `size` elements or slices become zero."""
+    """Return how many of `size` elements or slices are set to zero."""
     is_fraction = amount.__class__ is float
     count = round(amount * size) if is_fraction else int(amount)
     if count > size:
@@ -58,7 +58,7 @@ class Identity(BasePruningMethod):
 
 
 class _ByScore(BasePruningMethod):
-    """Prunes the elements of the smallest scores."""
+    """A rule that prunes the elements with the smallest scores."""
 
     PRUNING_TYPE = "unstructured"
 
@@ -118,7 +118,7 @@ class L1Unstructured(_ByScore):
 
 
 class _Structured(BasePruningMethod):
-    """Prunes the slices along a dimension that have the smallest scores."""
+    """A rule that prunes the slices along a dimension with the smallest scores."""
 
     PRUNING_TYPE = "structured"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Modules made without first values."""
+"""Modules made without initial values."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A weight divided by its largest singular value before each forward."""
+"""A weight that is divided by its largest singular value before each forward."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from autocalc.nn.utils._parametrizations import (
 
 M = TypeVar("M", bound=Module)
 
-#: Under which attribute a module remembers its norms, by the name of the weight.
+#: The attribute in which a module keeps its norms, by the name of the weight.
 _PLACE = "_spectral_norms"
 
 
 class _SpectralNorm:
-    """Computes weight = W / (u^T W v) before each forward, u and v singular vectors."""
+    """A hook that computes weight = W / (u^T W v); u and v are singular vectors."""
 
     def __init__(
         self, name: str, n_power_iterations: int, dim: int, eps: float
@@ -40,15 +40,15 @@ class _SpectralNorm:
         self.handle: RemovableHandle | None = None
 
     def parts(self, module: Module) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the weight as it is trained, u and v."""
+        """Return the trained weight, u and v."""
         weight, u, v = (getattr(module, self.name + end) for end in self.endings)
         return weight, u, v
 
-    #: What follows the weight's name.
+    #: The suffixes after the name of the weight.
     endings = ("_orig", "_u", "_v")
 
     def weight(self, module: Module, *, turn: bool) -> Tensor:
-        """Return W / (u^T W v), u and v turned further first if asked to."""
+        """Return W / (u^T W v); if asked to, update u and v first."""
         weight, u, v = self.parts(module)
         matrix = rows_along(weight, self.dim)
         if turn:
@@ -57,7 +57,7 @@ class _SpectralNorm:
         return by_largest(weight, matrix, u, v)
 
     def turn(self, matrix: Tensor, u: Tensor, v: Tensor) -> None:
-        """Turn v and u towards the singular vectors of the largest value."""
+        """Move v and u towards the singular vectors of the largest value."""
         with no_grad():
             matrix = matrix.detach()
             for _ in range(self.n_power_iterations):
@@ -65,7 +65,7 @@ class _SpectralNorm:
                 u.copy_(direction(matrix, v, self.eps))
 
     def __call__(self, module: Module, args: Any) -> None:
-        """Set the weight: the hook."""
+        """Set the weight; this is the hook."""
         setattr(module, self.name, self.weight(module, turn=module.training))
 
 
@@ -136,7 +136,7 @@ def spectral_norm(
 
 
 def _take_apart(module: Module, norm: _SpectralNorm, weight: Parameter) -> None:
-    """Put the parameter, u and v in the weight's place, and the weight as it is."""
+    """Replace the weight by the parameter, u and v, and by a plain tensor."""
     delattr(module, norm.name)
     module.register_parameter(f"{norm.name}_orig", weight)
     sizes = rows_along(weight.detach(), norm.dim).shape

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A weight as a length times a direction."""
+"""A weight as the product of a length and a direction."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autocalc.nn._module.parameter import Parameter
 
 M = TypeVar("M", bound=Module)
 
-#: Under which attribute a module remembers its norms, by the name of the weight.
+#: The attribute in which a module keeps its norms, by the name of the weight.
 _PLACE = "_weight_norms"
 
 
@@ -28,16 +28,16 @@ def lengthened(v: Tensor, g: Tensor, dim: int | None) -> Tensor:
 
 @rounded_once
 def length_except(v: Tensor, dim: int | None) -> Tensor:
-    """Return the length of v, over all dimensions but `dim`."""
+    """Return the length of v over all dimensions but `dim`."""
     axes = tuple(i for i in range(v.ndim) if i != dim)
-    if not axes:  # one dimension, and it stays: each element for itself
+    if not axes:  # the only dimension stays: element by element
         return arithmetic.abs(v)
     total = reduction.sum(v * v, axes, dim is not None)
     return reduction.sqrt_zero_grad(total)
 
 
 class _WeightNorm:
-    """Computes weight = g * v / |v| before each forward."""
+    """A hook that computes weight = g * v / |v| before each forward."""
 
     def __init__(self, name: str, dim: int | None) -> None:
         self.name = name
@@ -50,7 +50,7 @@ class _WeightNorm:
         return lengthened(v, g, self.dim)
 
     def __call__(self, module: Module, args: Any) -> None:
-        """Set the weight: the hook."""
+        """Set the weight; this is the hook."""
         setattr(module, self.name, self.weight(module))
 
 
