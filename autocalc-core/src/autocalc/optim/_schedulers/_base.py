@@ -16,13 +16,13 @@ from autocalc.errors import ArgumentError, AutocalcWarning, DTypeError, MissingK
 from autocalc.optim._optimizer import Optimizer, is_number
 from autocalc.optim._rates import number_of, rate_of, set_rate
 
-#: What helps with a step that decides by values, which no recording can hold.
+#: The hint for a step that decides by tensor values, which no recording can hold.
 OUTSIDE = (
     "Call it outside of the compiled function, or run the function eagerly: "
     "ac.compile(step, fallback=True)"
 )
 
-#: What `step` warns of where it is given the number of an epoch.
+#: The warning of `step` if it gets the number of an epoch.
 EPOCH_DEPRECATION_WARNING = (
     "step: `epoch` is deprecated; call step() once an epoch, without it."
 )
@@ -69,13 +69,13 @@ class LRScheduler:
     0.5
     """
 
-    #: Attributes that a state does not hold.
+    #: Attributes that are not part of the state.
     _unsaved: tuple[str, ...] = ()
-    #: Whether rates follow from the rates before.  If it is resumed, such a scheduler
-    #: keeps the rates that the optimizer's state brought.
+    #: Whether rates are computed from the previous rates.  When such a scheduler is
+    #: resumed, it keeps the rates of the optimizer's state.
     _is_relative = False
     _is_initial = False
-    #: The versions of the parameters at the beginning, until the first epoch is over.
+    #: The versions of the parameters at the start, until the first epoch ends.
     _untouched: list[int] | None = None
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
@@ -98,7 +98,7 @@ class LRScheduler:
         self._untouched = _versions(optimizer) if last_epoch == -1 else None
 
     def _begin(self) -> None:
-        """Set the rates of the first epoch, or of the one that is resumed."""
+        """Set the rates of the first epoch, or of the epoch that is resumed."""
         if self._is_relative and self.last_epoch >= 0:
             self.last_epoch += 1
             return
@@ -131,7 +131,7 @@ class LRScheduler:
             self._advance()
 
     def _check_order(self) -> None:
-        """Warn if the first epoch ends before the optimizer changed a parameter."""
+        """Warn if the first epoch ends before the optimizer has changed a parameter."""
         if self._untouched == _versions(self.optimizer):
             warn(
                 f"{type(self).__name__}.step: the optimizer has not changed any "
@@ -142,25 +142,25 @@ class LRScheduler:
         self._untouched = None
 
     def _advance(self) -> None:
-        """Do what `step` does."""
+        """Do the work of `step`."""
         self._enter(self.last_epoch + 1)
 
     def _on_host(self, advance: Callable[[], None]) -> None:
-        """Set the rates, in a recording at each replay."""
+        """Set the rates; if recorded, also at each replay."""
         groups = self.optimizer.param_groups
         rates = [x._array for g in groups if isinstance(x := g["lr"], Tensor)]
         writes = [(g, key) for g in groups for key in _MOVED if key in g]
         on_host(advance, rates, writes=writes)
 
     def _enter(self, epoch: int) -> None:
-        """Set the learning rates of `epoch`, given those of the one before."""
+        """Set the learning rates of `epoch`, given those of the epoch before."""
         self.last_epoch = epoch
         groups = self.optimizer.param_groups
         for group, lr in zip(groups, self.get_lr(), strict=True):
             set_rate(group, lr)
 
     def _restart(self) -> None:
-        """Begin at epoch 0 in the middle of a training, as `SequentialLR` asks."""
+        """Start at epoch 0 during a training, as `SequentialLR` requests it."""
         self._enter(0)
 
     def _rewind(self) -> None:
@@ -177,7 +177,7 @@ class LRScheduler:
 
     @_last_lr.setter
     def _last_lr(self, rates: Any) -> None:
-        """Take what schedulers of PyTorch note: the rates are those of the groups."""
+        """Ignore the rates that schedulers of PyTorch set; the groups hold them."""
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state of the scheduler as a dict.
@@ -186,7 +186,7 @@ class LRScheduler:
         """
         left_out = {"optimizer", "_untouched", *self._unsaved}
         state = {k: v for k, v in self.__dict__.items() if k not in left_out}
-        # What PyTorch's schedulers keep in addition, so that they can go on from it.
+        # PyTorch's schedulers keep this in addition, so that they can load the state.
         count = self.last_epoch + 1
         return {**state, "_last_lr": self.get_last_lr(), "_step_count": count}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Schedulers made of schedulers: one after the other, or all at once."""
+"""Schedulers that combine others: one after the other, or all at once."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from autocalc.optim._schedulers._plateau import ReduceLROnPlateau
 
 
 class _Combined(LRScheduler):
-    """What both have: schedulers of one optimizer, whose states are theirs.
+    """The base of both: schedulers of one optimizer, with their states.
 
-    One that is resumed follows its schedulers from the beginning, because the rates
-    of one of them alone do not say what all together came to.
+    When it is resumed, it runs its schedulers again from the beginning.  The rates of
+    one scheduler do not determine the rates of all of them together.
     """
 
     _unsaved = ("_schedulers",)
@@ -54,7 +54,7 @@ class _Combined(LRScheduler):
         self._follow(0)
 
     def _follow(self, steps: int) -> None:
-        """Begin at epoch 0 with the first rates, and take `steps` steps."""
+        """Begin at epoch 0 with the initial rates, and take `steps` steps."""
         self._rewind()
         for group in self.optimizer.param_groups:
             set_rate(group, group["initial_lr"])

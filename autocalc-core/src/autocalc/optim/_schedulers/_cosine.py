@@ -77,7 +77,8 @@ class CosineAnnealingLR(LRScheduler):
         if self._is_initial:
             return self.get_last_lr()
         now, before = self._height(self.last_epoch), self._height(self.last_epoch - 1)
-        # At the lowest point nothing is left to multiply: the rate begins again.
+        # At the lowest point lr - eta_min is 0, so the next rate starts from the base
+        # rate.
         from_zero = (self.last_epoch - 1) % (2 * self.T_max) == self.T_max
         return [
             self.eta_min

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The learning rate goes up and down again and again."""
+"""Learning rates that rise and fall periodically."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autocalc.optim._rates import set_rate
 from autocalc.optim._schedulers._base import by_group, check_optimizer, require_count
 from autocalc.optim._schedulers._momenta import MovingMomentum
 
-#: What the height of a cycle is multiplied by counts these.
+#: What the argument of the height's factor counts: cycles or steps.
 _COUNTED = {"triangular": "cycle", "triangular2": "cycle", "exp_range": "iterations"}
 
 
@@ -121,7 +121,7 @@ class CyclicLR(MovingMomentum):
         return [low + (high - low) * height for low, high in pairs]
 
     def _height(self) -> float:
-        """Return how far up from the lowest to the highest rate this step is."""
+        """Return the position of this step between the lowest and the highest rate."""
         cycle = math.floor(1 + self.last_epoch / self.total_size)
         place = 1 + self.last_epoch / self.total_size - cycle
         rising = place <= self.step_ratio

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Schedulers that multiply the learning rate by a factor when an epoch begins.
 
-They take the rate as they find it, so that two of them, or a user's own changes, act
-together.
+They multiply the current rate, so that two of them, or changes by a user, combine.
 """
 
 from __future__ import annotations
@@ -347,7 +346,7 @@ class PolynomialLR(Multiplying):
 
 
 class _ByRule(LRScheduler):
-    """What follows functions of the epoch that the user gives, one for each group."""
+    """The base of schedulers with functions of the epoch, one for each group."""
 
     _unsaved = ("lr_lambdas",)
 

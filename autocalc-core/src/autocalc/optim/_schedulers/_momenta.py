@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Schedulers that also move the momentum, which for Adam is its first beta."""
+"""Schedulers that also change the momentum, which for Adam is the first beta."""
 
 from __future__ import annotations
 
@@ -49,6 +49,6 @@ class MovingMomentum(LRScheduler):
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Restore the state from a `state_dict`, with learning rates and momenta."""
         super().load_state_dict(state_dict)
-        momenta = state_dict.get("_last_momentum", ())  # PyTorch's states have none
+        momenta = state_dict.get("_last_momentum", ())  # states of PyTorch have none
         for group, momentum in zip(self.optimizer.param_groups, momenta, strict=False):
             self._set_momentum(group, momentum)

@@ -122,7 +122,7 @@ class OneCycleLR(MovingMomentum):
                 ends |= {"max_momentum": high[i], "base_momentum": low[i]}
             if last_epoch == -1:
                 group.update(ends, initial_lr=first)
-            else:  # those of the optimizer's state come first
+            else:  # those of the optimizer state first
                 group.update({**ends, **group})
         super().__init__(optimizer, last_epoch)
 
@@ -149,7 +149,7 @@ class OneCycleLR(MovingMomentum):
         return rates
 
     def _place(self, step: int) -> tuple[dict[str, Any], float]:
-        """Return the phase of a step, and the share of it that is over."""
+        """Return the phase of a step, and the finished share of that phase."""
         begun = 0.0
         *others, last = self._schedule_phases
         for phase in others:
@@ -179,7 +179,7 @@ def _steps(total: int | None, epochs: int | None, per_epoch: int | None) -> int:
 
 
 def _phases(total: int, rise: float, three: bool) -> list[dict[str, Any]]:
-    """Return what each phase leads from and to, under the names that groups have."""
+    """Return the start and end values of each phase, under the names in groups."""
 
     def phase(end: float, lrs: str, momenta: str) -> dict[str, Any]:
         words = {"initial": "initial_lr", "max": "max_lr", "min": "min_lr"}

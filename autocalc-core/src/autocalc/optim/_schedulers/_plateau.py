@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A lower learning rate when a figure no longer gets better."""
+"""A scheduler that lowers the learning rate when a metric stops improving."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The learning rate of a training whose weights are averaged."""
+"""The learning rate for a training with averaged weights."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class SWALR(LRScheduler):
 
 
 def _moved(group: dict[str, Any], before: float, now: float) -> float:
-    """Return the rate with the share `now` of the goal in place of `before`."""
+    """Return the rate in which the goal has the share `now` instead of `before`."""
     goal: float = group["swa_lr"]
     if before == 1:
         return goal
