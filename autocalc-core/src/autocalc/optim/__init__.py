@@ -44,5 +44,5 @@ __all__ = [
     "swa_utils",
 ]
 
-if not _TYPE_CHECKING:  # a type checker knows the names that exist
+if not _TYPE_CHECKING:  # type checkers know the names that exist
     __getattr__ = _lookup(__name__)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Adadelta: steps of the size of the steps before, over the gradient's own size."""
+"""Adadelta: steps scaled by the size of earlier steps and of the gradients."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Adafactor: squared gradients of a matrix kept as a column times a row."""
+"""Adafactor: the squared gradients of a matrix, stored as a column times a row."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _square(state: State, grad: Tensor, new: float, least: float) -> Tensor:
 
 
 def _rms(x: Tensor) -> Tensor:
-    """Return the root of the mean of the squares, 0 of no elements."""
+    """Return the root mean square of all elements, or 0 if there are none."""
     return x.norm() / math.sqrt(max(x.numel(), 1))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Adam and AdamW: steps of the size of the gradient's mean over its deviation."""
+"""Adam and AdamW: steps along the mean gradient, divided by its deviation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autocalc.optim._settings import settings_of
 
 
 class _Adam(CountingOptimizer):
-    """The common part; they differ in how they decay weights."""
+    """The common part of both, which differ in their weight decay."""
 
     _decoupled: bool
 

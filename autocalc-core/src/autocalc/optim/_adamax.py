@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Adamax: Adam by the largest gradient in place of the deviation."""
+"""Adamax: Adam with the largest gradient in place of the deviation."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""ASGD: descent whose steps get shorter, and the mean of where it has been."""
+"""ASGD: descent with shrinking steps, and the average of the visited points."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Parameters of one dtype and age, which one kernel call updates."""
+"""Parameters of one dtype and step count, which one kernel call updates."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Batch:
         self.grads: list[Any] = []
 
     def kept(self, name: str) -> list[Any]:
-        """Return the arrays that the states hold under `name`, zeros at first."""
+        """Return the arrays that the states hold under `name`, initially zeros."""
         result = []
         for state, array in zip(self.states, self.params, strict=True):
             tensor = state.get(name)
@@ -41,11 +41,11 @@ class Batch:
         return zip(self.tensors, grads, self.states, strict=True)
 
     def bump(self) -> None:
-        """Count a write to each parameter, so that changed saved arrays are caught."""
+        """Count a write to each parameter, so that changed saved arrays are noticed."""
         for tensor in self.tensors:
             cell = tensor._version
             if cell is not None:
                 cell.count += 1
 
-    #: What follows a kernel that wrote to the parameters.
+    #: Called after a kernel has written to the parameters.
     written = bump

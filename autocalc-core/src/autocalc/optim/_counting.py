@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Optimizers that count the steps of each parameter, as PyTorch's states do."""
+"""Optimizers that count the steps of each parameter, like the states of PyTorch."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from autocalc.optim._optimizer import Group, Optimizer
 
 
 class CountingOptimizer(Optimizer):
-    """An optimizer whose states hold ``"step"``: one counter for a batch."""
+    """An optimizer whose states hold ``"step"``, one counter for each batch."""
 
     _numbers = frozenset({"step"})
 
     def _counted_batches(self, group: Group) -> Iterator[tuple[Batch, Any]]:
-        """Yield each batch with its count, of which this step is one."""
+        """Yield each batch with its step count, which includes this step."""
         batches = self._batches(group)
         all_step = sum(len(b.params) for b in batches) == len(group["params"])
         waiting = set() if all_step else self._waiting(group)
@@ -32,7 +32,7 @@ class CountingOptimizer(Optimizer):
         return id(state.get("step"))
 
     def _waiting(self, group: Group) -> set[int]:
-        """Return the ages of the parameters that have no gradient this time."""
+        """Return the step keys of the parameters that have no gradient in this step."""
         return {
             self._step_key(self.state[param])
             for param in group["params"]
@@ -40,7 +40,7 @@ class CountingOptimizer(Optimizer):
         }
 
     def _numbers_alone(self, group: Group, state: dict[str, Any]) -> tuple[Any, ...]:
-        """Count a step of one parameter, and return what its formula takes."""
+        """Count a step of one parameter, and return the numbers of its formula."""
         names = self._begun(group)
         if "step" not in state:
             self._share([state], names)
@@ -51,7 +51,7 @@ class CountingOptimizer(Optimizer):
     def _numbers_of(
         self, group: Group, state: dict[str, Any], t: int
     ) -> tuple[Any, ...]:
-        """Return the numbers of step `t`, and move on those that the state keeps."""
+        """Return the numbers of step `t`, and advance those that the state keeps."""
         del group, state
         return (t,)
 
@@ -61,15 +61,15 @@ class CountingOptimizer(Optimizer):
         return {"step": 0}
 
     def _counted(self, batch: Batch, waiting: set[int], group: Group) -> Any:
-        """Count a step and return the count; part with those that wait."""
+        """Count a step and return the count; unshare it from waiting parameters."""
         state = batch.states[0]
         if "step" not in state:
             self._share(batch.states, self._begun(group))
         elif id(state["step"]) in waiting:
             names = self._begun(group)
             self._share(batch.states, {n: state[n]._array.item() for n in names})
-        # A cell that the host refreshes, as the learning rate is: a kernel call that
-        # adds 1 would cost ten times as much.
+        # The host updates this cell, as it does for the learning rate.  A kernel call
+        # that adds 1 would cost ten times as much.
         cell = state["step"]._array
 
         def count() -> None:
@@ -80,7 +80,7 @@ class CountingOptimizer(Optimizer):
 
     @staticmethod
     def _share(states: list[dict[str, Any]], numbers: dict[str, float]) -> None:
-        """Give these states one new tensor of each number."""
+        """Give these states one new, shared tensor for each number."""
         for name, number in numbers.items():
             kind = int64 if name == "step" else float64
             shared = make(arrays.full((), number, kind.numpy), None)
@@ -88,7 +88,7 @@ class CountingOptimizer(Optimizer):
                 state[name] = shared
 
     def _loaded(self, state: dict[Tensor, dict[str, Any]]) -> None:
-        """Let equal numbers be shared: PyTorch gives each parameter its own."""
+        """Share equal numbers again, because PyTorch gives each parameter its own."""
         for group in self.param_groups:
             names = self._begun(group)
             together: dict[Any, list[dict[str, Any]]] = {}

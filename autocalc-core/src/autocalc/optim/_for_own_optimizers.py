@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What PyTorch's `optim.optimizer` has for optimizers that others write."""
+"""Parts of PyTorch's `optim.optimizer` that optimizers of users need."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["capturable_devices", "default_to_foreach", "grad_for_step", "require
 
 
 class _Required:
-    """The default of a setting that has none."""
+    """The default of a setting that must be given."""
 
     def __repr__(self) -> str:
         return "<required parameter>"
@@ -23,7 +23,7 @@ required = _Required()
 
 
 def grad_for_step(step: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate `step`: it records if the optimizer is ``differentiable``."""
+    """Decorate `step`: record it if the optimizer is ``differentiable``."""
 
     @wraps(step)
     def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -36,10 +36,10 @@ def grad_for_step(step: Callable[..., Any]) -> Callable[..., Any]:
 def default_to_foreach(
     params: Any, differentiable: bool, use_fused: bool = False
 ) -> tuple[bool, bool]:
-    """Return whether steps are better fused, or for lists: neither, on a CPU."""
+    """Return whether fused or list-based steps are better; on a CPU neither is."""
     return False, False
 
 
 def capturable_devices(supports_xla: bool = True) -> list[str]:
-    """Return the devices whose steps a graph captures: none."""
+    """Return the devices whose steps a graph can capture: none."""
     return []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Hooks of optimizers: functions that see steps and states pass."""
+"""Hooks of optimizers: functions called around steps and states."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Hook = Callable[..., Any]
 
 
 class Hooked:
-    """What every optimizer has to register hooks.
+    """The methods with which every optimizer registers hooks.
 
-    An optimizer without hooks of steps pays nothing for them: the first one puts a
-    `step` that calls them in front of the class's own.
+    An optimizer without step hooks pays nothing for them.  The first hook replaces
+    `step` by one that also calls the hooks.
     """
 
-    #: Hooks by kind, each by the number of its handle; made with the first one.
+    #: Hooks by kind, each under the number of its handle; made with the first hook.
     _hooks: dict[str, dict[int, Hook]] | None = None
 
     def register_step_pre_hook(self, hook: Hook) -> RemovableHandle:
@@ -97,7 +97,7 @@ class Hooked:
         return handle
 
 
-#: Hooks of the steps of all optimizers, by kind.
+#: Hooks on the steps of all optimizers, by kind.
 _OF_ALL: dict[str, dict[int, Hook]] = {"step_pre": {}, "step_post": {}}
 
 _optimizers: WeakSet[Any] = WeakSet()
@@ -150,14 +150,14 @@ def _of_all(kind: str, hook: Hook) -> RemovableHandle:
 
 
 def note(optimizer: Any) -> None:
-    """Let hooks of all optimizers reach this one, which is new."""
+    """Apply the hooks of all optimizers to a new optimizer."""
     _optimizers.add(optimizer)
     if any(_OF_ALL.values()):
         _call_hooks(optimizer)
 
 
 def _call_hooks(optimizer: Any) -> None:
-    """Put a `step` that calls hooks in front of the class's own."""
+    """Replace `step` by one that also calls the hooks."""
     if "step" not in vars(optimizer):
         vars(optimizer)["step"] = _Step(optimizer)
 
@@ -169,7 +169,7 @@ class _Step:
         self._optimizer = optimizer
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the hooks, the class's own `step`, and the hooks after it."""
+        """Run the hooks, the `step` of the class, and the hooks after it."""
         optimizer = self._optimizer
         given = (optimizer, *args), kwargs
         for hook in (*_listed(_OF_ALL["step_pre"]), *hooks_of(optimizer, "step_pre")):
@@ -197,14 +197,14 @@ def hooks_of(optimizer: Any, kind: str) -> list[Hook]:
 
 
 def _listed(registered: dict[int, Hook]) -> list[Hook]:
-    """Return hooks in their order; a compiled step is for these alone."""
+    """Return hooks in their order; a compiled step is valid only for these hooks."""
     hooks = list(registered.values())
     decided(lambda: list(registered.values()) == hooks)
     return hooks
 
 
 def collected(optimizer: Any, collect: Callable[[Any], Any]) -> dict[str, Any]:
-    """Return an optimizer's state, between the hooks."""
+    """Return the state of an optimizer; call the hooks before and after."""
     for hook in hooks_of(optimizer, "state_pre"):
         hook(optimizer)
     state: dict[str, Any] = collect(optimizer)
@@ -217,7 +217,7 @@ def collected(optimizer: Any, collect: Callable[[Any], Any]) -> dict[str, Any]:
 def loaded(
     optimizer: Any, load: Callable[[Any, Any], None], state: Mapping[str, Any]
 ) -> None:
-    """Load an optimizer's state, between the hooks."""
+    """Load the state of an optimizer; call the hooks before and after."""
     before = hooks_of(optimizer, "load_pre")
     if before and isinstance(state, Mapping):
         state = dict(state)

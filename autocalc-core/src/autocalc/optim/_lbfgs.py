@@ -23,7 +23,8 @@ from autocalc.optim._wide import SETTINGS
 
 State = dict[str, Any]
 
-#: Gradients that changed less along a step say nothing about the curvature.
+#: If the gradient changed less than this along a step, the step says nothing about the
+#: curvature.
 _LEAST_CURVATURE = 1e-10
 
 
@@ -82,7 +83,7 @@ class LBFGS(Optimizer):
     """
 
     _buffers = frozenset({"d", "old_dirs", "old_stps", "prev_flat_grad"})
-    #: "al" is scratch space of PyTorch's, which `_loaded` drops.
+    #: PyTorch uses "al" as scratch space; `_loaded` drops it.
     _numbers = frozenset(
         {"func_evals", "n_iter", "t", "ro", "H_diag", "prev_loss", "al"}
     )
@@ -212,7 +213,7 @@ class LBFGS(Optimizer):
                 return
 
     def _direction(self, grad: Tensor, state: State, history_size: int) -> Tensor:
-        """Learn from the last step, and return the next one's direction."""
+        """Learn from the last step, and return the direction of the next step."""
         state["n_iter"] += 1
         if state["n_iter"] == 1:
             state.update(d=-grad, old_dirs=[], old_stps=[], ro=[], H_diag=1.0)
@@ -232,7 +233,7 @@ class LBFGS(Optimizer):
         i: int,
         evaluations: int,
     ) -> tuple[_Loss, int]:
-        """Take the step; return the loss there and how often it was computed."""
+        """Take the step; return the new loss and the number of evaluations."""
         group = self.param_groups[0]
         state = self.state[group["params"][0]]
         if group["line_search_fn"] is not None:
@@ -265,7 +266,7 @@ class LBFGS(Optimizer):
         return _Loss(None, point.loss, point.grad), search.evaluations
 
     def _evaluated(self, closure: Callable[[], Any]) -> _Loss:
-        """Call the closure; return its result, and loss and gradient as numbers."""
+        """Call the closure; return its result, and the loss and gradient as numbers."""
         with enable_grad():
             result = closure()
         grads = [
@@ -292,7 +293,7 @@ class LBFGS(Optimizer):
 
 
 class _Loss(NamedTuple):
-    """The result of the closure, and the loss and its flat gradient."""
+    """The result of the closure, the loss, and the flat gradient."""
 
     result: Any
     loss: float
@@ -300,7 +301,7 @@ class _Loss(NamedTuple):
 
 
 def _learn(y: Tensor, state: State, history_size: int) -> None:
-    """Take the pair of the last step into the history."""
+    """Add the pair of the last step to the history."""
     s = state["d"] * state["t"]
     ys = _dot(y, s)
     if ys <= _LEAST_CURVATURE:
@@ -311,7 +312,7 @@ def _learn(y: Tensor, state: State, history_size: int) -> None:
 
 
 def _newton(grad: Tensor, state: State) -> Tensor:
-    """Return -H g by the two loops over the history."""
+    """Return -H g by the two-loop recursion over the history."""
     pairs = list(zip(state["old_stps"], state["old_dirs"], state["ro"], strict=True))
     d, weights = -grad, list[float]()
     for s, y, rho in reversed(pairs):
@@ -328,7 +329,7 @@ def _dot(a: Tensor, b: Tensor) -> float:
 
 
 def _largest(x: Tensor) -> float:
-    """Return the largest absolute value, 0 of no elements."""
+    """Return the largest absolute value, or 0 if there are no elements."""
     return float(x.abs().max()) if x.numel() else 0.0
 
 

@@ -83,4 +83,4 @@ class Lion(Optimizer):
             self._updated(batch, group)
 
     def _step_key(self, state: dict[str, Any]) -> None:
-        """Return None: a first step is as any other, so all go together."""
+        """Return None: a first step is like any other, so one batch holds all."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Muon: steps along the nearest orthogonal matrix to an average of gradients."""
+"""Muon: steps along the orthogonal matrix nearest to an average of gradients."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from autocalc.optim._settings import settings_of
 
 
 def _ratio(adjust_lr_fn: str | None, rows: int, columns: int) -> float:
-    """Return how the step follows the shape of a matrix."""
+    """Return the factor by which the step depends on the shape of a matrix."""
     if adjust_lr_fn == "match_rms_adamw":
         return 0.2 * math.sqrt(max(rows, columns))
     return math.sqrt(max(1, rows / columns))
@@ -135,7 +135,7 @@ class Muon(Optimizer):
                     updated(_update, param, grad, state, group, *numbers)
 
     def _step_key(self, state: dict[str, Any]) -> None:
-        """Return None: a first step is as any other, so all go together."""
+        """Return None: a first step is like any other, so one batch holds all."""
 
 
 def _numbers_of(group: Group) -> tuple[float, ...]:
@@ -146,7 +146,7 @@ def _numbers_of(group: Group) -> tuple[float, ...]:
 def _update(
     param: Tensor, grad: Tensor, state: dict[str, Any], group: Group, *numbers: float
 ) -> None:
-    """Move one parameter along its orthogonal direction."""
+    """Move one parameter along its orthogonalised direction."""
     momentum, new, shrink, step = numbers
     mean = kept(state, "momentum_buffer", grad).lerp_(grad, new)
     update = grad.lerp(mean, momentum) if group["nesterov"] else mean
@@ -157,7 +157,7 @@ def _update(
 
 
 def _orthogonal(update: Tensor, group: Group) -> Tensor:
-    """Return a matrix with the same singular vectors, whose values are near 1."""
+    """Return a matrix with the same singular vectors and singular values near 1."""
     a, b, c = group["ns_coefficients"]
     tall = update.shape[0] > update.shape[1]
     x = update.t() if tall else update

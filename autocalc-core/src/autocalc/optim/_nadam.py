@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""NAdam: Adam with Nesterov's momentum."""
+"""NAdam: Adam with Nesterov momentum."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""`Optimizer`: parameters in groups, each with its settings; the state of each.
+"""`Optimizer`: groups of parameters with settings, and the state of each parameter.
 
-A step is one kernel call for all parameters of a group (of one dtype and one age), so
-that its cost depends on the arithmetic and not on the number of parameters.
+One kernel call updates all parameters of a group that have the same dtype and step
+count.  So the cost of a step depends on the arithmetic and not on the number of
+parameters.
 """
 
 from __future__ import annotations
@@ -32,26 +33,26 @@ Params: TypeAlias = Iterable[Tensor] | Iterable[tuple[str, Tensor]] | Iterable[G
 
 
 def is_number(value: Any) -> bool:
-    """Return whether `value` is a real number, Python's or NumPy's."""
+    """Return whether `value` is a real number of Python or NumPy."""
     return isinstance(value, Real)
 
 
 def check_betas(betas: Any) -> tuple[bool, str]:
-    """Return whether `betas` are two averages' weights, and what they must be."""
+    """Return whether `betas` are two valid weights of averages, and the requirement."""
     are_two = isinstance(betas, (tuple, list)) and len(betas) == 2
     fit = are_two and all(is_number(b) and 0 <= b < 1 for b in betas)
     return fit, "two numbers from 0 to below 1"
 
 
 def refuse(where: str, **given: bool) -> None:
-    """Raise if one of PyTorch's options that are not available is asked for."""
+    """Raise if an option of PyTorch that is not available is requested."""
     for name, value in given.items():
         if value is not False and value is not None:
             raise ArgumentError(f"{where}: `{name}` is not supported; do not give it.")
 
 
 def has_momentum(group: Group) -> bool:
-    """Return whether a group's step keeps a momentum."""
+    """Return whether the step of a group keeps a momentum."""
     if recordings:
         return decided(lambda: bool(group["momentum"]))
     return bool(group["momentum"])
@@ -96,9 +97,10 @@ class Optimizer(Hooked):
     tensor([ 0.5000, -1.5000])
     """
 
-    #: What the states hold as tensors of the parameter's dtype, of `_state_shape`.
+    #: The names of state tensors that have the dtype of the parameter and the shape
+    #: `_state_shape`.
     _buffers: frozenset[str] = frozenset()
-    #: What the states hold as numbers: one for each parameter.
+    #: The names of state numbers: one for each parameter.
     _numbers: frozenset[str] = frozenset()
 
     param_groups: list[Group]
@@ -197,7 +199,7 @@ class Optimizer(Hooked):
             )
 
     def _check_group(self, group: Group) -> None:
-        """Raise if a setting of the group is impossible; optimizers add their own."""
+        """Raise if a setting of the group is invalid; optimizers add own checks."""
         if "lr" in group:  # a user's optimizer may have neither
             self._check_rate(group)
         if "weight_decay" in group:
@@ -273,11 +275,11 @@ class Optimizer(Hooked):
         return ()
 
     def _step_key(self, state: dict[str, Any]) -> Any:
-        """Return the key that the parameters of one call have in common."""
+        """Return the key that the parameters of one kernel call share."""
         raise NotImplementedError
 
     def _batches(self, group: Group) -> Collection[Batch]:
-        """Sort the parameters with a gradient into batches of one dtype and age."""
+        """Sort the parameters with a gradient into batches by dtype and step count."""
         batches: dict[Any, Batch] = {}
         for param in group["params"]:
             edge = param._edge
@@ -299,20 +301,20 @@ class Optimizer(Hooked):
         return batches.values()
 
     def _widened(self, batch: Batch, group: Group) -> Batch:
-        """Return a batch of halves with what is updated in their place."""
+        """Return a batch of halves with the float32 values that are updated instead."""
         if host_dtype(batch.dtype) not in HALVES or not is_asked(group):
             return batch
         return WideBatch(batch, group, self._buffers, self._cells)
 
     def _rate(self, i: int, group: Group, dtype: Any) -> Any:
-        """Return the group's learning rate as a 0-d array, which lives on.
+        """Return the learning rate of the group as a 0-d array, which stays the same.
 
-        A recorded program reads the same cell again, so a changed rate only has to be
-        written into it.
+        A recorded program reads the same cell again, so a changed rate is only written
+        into it.
         """
         cell = self._cells.get((i, dtype))
         if cell is None:
-            kind = computed_in(host_dtype(dtype))  # a rate is never rounded to halves
+            kind = computed_in(host_dtype(dtype))  # rates are never rounded to halves
             cell = self._cells[i, dtype] = [arrays.full((), 0, kind), None]
 
         def refresh() -> None:
@@ -328,7 +330,7 @@ class Optimizer(Hooked):
         raise NotImplementedError
 
     def _updated(self, batch: Batch, group: Group) -> None:
-        """Count what a kernel has written, which took the settings of a group."""
+        """Count the writes of a kernel that used the settings of a group."""
         if recordings:
             rereads(lambda: self._settings(group), group)
         batch.written()
@@ -366,24 +368,24 @@ class Optimizer(Hooked):
         _hooks.loaded(self, _state.load, state_dict)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the content of copies and pickles: parameters, settings and state."""
+        """Return what copies and pickles contain: parameters, settings and state."""
         content = {**self.__dict__, "_cells": {}}
-        for own in ("step", "_hooks"):  # hooks stay with the original, as in PyTorch
+        for own in ("step", "_hooks"):  # hooks stay with the original
             content.pop(own, None)
         return content
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take over what `__getstate__` gave."""
+        """Restore the result of `__getstate__`."""
         self.__dict__.update(state)
         self.__dict__.setdefault("_cells", {})
 
     def _state_shape(self, name: str, param: Tensor) -> tuple[int, ...]:
-        """Return the shape of what the state of `param` holds under `name`."""
+        """Return the shape of the state tensor of `param` under `name`."""
         del name
         return param.shape
 
     def _loaded(self, state: dict[Tensor, dict[str, Any]]) -> None:
-        """Bring a state that was loaded into the optimizer's own form."""
+        """Convert a loaded state to the optimizer's own form."""
 
     def __repr__(self) -> str:
         lines = []

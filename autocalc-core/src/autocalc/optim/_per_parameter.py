@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Optimizers whose update is written in operators of tensors, parameter by parameter.
+"""Optimizers whose update uses tensor operators, one parameter at a time.
 
-Those that are used most have a kernel for a whole group; these are rarer, and read like
-their formulas.
+The most common optimizers have a kernel for a whole group.  These are rarer, and their
+code reads like their formulas.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from autocalc.optim._rates import rate_of
 
 
 class ParameterOptimizer(CountingOptimizer):
-    """An optimizer that says how one parameter follows its gradient."""
+    """An optimizer that defines the update of a single parameter."""
 
     def _step_group(self, i: int, group: Group) -> None:
         del i
@@ -42,7 +42,7 @@ class ParameterOptimizer(CountingOptimizer):
     def _update(
         self, param: Tensor, grad: Tensor, state: State, group: Group, *numbers: float
     ) -> None:
-        """Change `param` and `state`, with the numbers of the step."""
+        """Update `param` and `state`, with the numbers of the step."""
         raise NotImplementedError
 
 
@@ -56,7 +56,8 @@ def updated(
 ) -> None:
     """Run ``update(param, grad, state, group, ...)`` on a parameter and its state.
 
-    Of half precision it is computed in float32, and each of them is rounded once.
+    For half precision the update is computed in float32, and each of them is rounded
+    once.
     """
     dtype = param.dtype
     if not dtype.is_half:
@@ -75,12 +76,12 @@ def updated(
 
 
 def _wide(x: Any) -> Any:
-    """Return a tensor of the state, in float32 if it is of half precision."""
+    """Return a tensor of the state; in float32 if it has half precision."""
     return x.float() if isinstance(x, Tensor) and x.dtype.is_half else x
 
 
 def kept(state: State, name: str, like: Tensor, value: float = 0.0) -> Tensor:
-    """Return the state's tensor `name`, at first `value` everywhere."""
+    """Return the state tensor `name`, initially filled with `value`."""
     if name not in state:
         state[name] = full_like(like.detach(), value)
     tensor: Tensor = state[name]
@@ -104,12 +105,12 @@ def decayed(
 
 
 def shrinking(group: Group) -> float:
-    """Return the factor of the weights that decay apart from the gradient."""
+    """Return the factor of the weights if they decay apart from the gradient."""
     return float(1 - rate_of(group) * group["weight_decay"])
 
 
 def weights(group: Group) -> tuple[float, float, float]:
-    """Return the weights of means: of a new gradient, of old and new squares."""
+    """Return three weights of means: new gradient, old squares and new squares."""
     beta1, beta2 = group["betas"]
     return 1 - beta1, beta2, 1 - beta2
 
@@ -117,7 +118,7 @@ def weights(group: Group) -> tuple[float, float, float]:
 def averages(
     state: State, grad: Tensor, new: float, old_square: float, new_square: float
 ) -> tuple[Tensor, Tensor]:
-    """Return the running means of the gradient and of its square, this one included."""
+    """Return the updated running means of the gradient and of its square."""
     mean, square = kept(state, "exp_avg", grad), kept(state, "exp_avg_sq", grad)
     mean.lerp_(grad, new)
     square.mul_(old_square).addcmul_(grad, grad, value=new_square)

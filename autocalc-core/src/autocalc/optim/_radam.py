@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""RAdam: Adam that begins with momentum alone."""
+"""RAdam: Adam that begins with momentum only."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class RAdam(ParameterOptimizer):
 
 
 def _rectification(beta2: float, t: int) -> float | None:
-    """Return by how much a step is shortened, None while too little was seen."""
+    """Return the factor of a step, or None while there were too few steps."""
     long = 2 / (1 - beta2) - 1
     seen = long - 2 * t * beta2**t / (1 - beta2**t)
     if seen <= 5:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The learning rates of groups, which are numbers or tensors of one."""
+"""The learning rates of groups, which are numbers or tensors of one element."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def rate_of(group: dict[str, Any]) -> Any:
 
 
 def set_rate(group: dict[str, Any], lr: Any) -> None:
-    """Change the learning rate of a group: a tensor is written, and stays the one."""
+    """Change the learning rate of a group; a tensor is written in place."""
     held = group["lr"]
     if not isinstance(held, Tensor):
         group["lr"] = number_of(lr)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Steps that are recorded: `differentiable=True`, for gradients through them."""
+"""Recorded steps: `differentiable=True`, for gradients through the steps."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from autocalc.optim._per_parameter import averages, decayed, kept, updated
 
 
 class RecordedSteps:
-    """Takes the place of an optimizer's `_step_group`: one parameter after the other.
+    """Replaces the `_step_group` of an optimizer: updates one parameter at a time.
 
-    Numbers such as a count of steps are constants in the graph, a learning rate that is
-    a tensor is not.
+    Numbers such as a step count are constants in the graph.  A learning rate that is a
+    tensor is not constant.
     """
 
     def __init__(self, optimizer: Any) -> None:
@@ -36,7 +36,8 @@ class RecordedSteps:
                 if grad is not None:
                     grad = -grad if group["maximize"] else grad
                     state = optimizer.state[param]
-                    # What earlier steps keep for their gradients is not written.
+                    # Never write the tensors that earlier steps saved for their
+                    # gradients.
                     held = optimizer._buffers & state.keys()
                     state.update({name: state[name].clone() for name in held})
                     numbers = optimizer._numbers_alone(group, state)
@@ -44,7 +45,7 @@ class RecordedSteps:
 
 
 def sgd(_: Any, param: Tensor, grad: Tensor, state: State, group: Group) -> None:
-    """Follow the gradient, or its running sum."""
+    """Follow the gradient or its running sum."""
     grad, momentum = decayed(param, grad, group), group["momentum"]
     if momentum:
         if "momentum_buffer" not in state:
@@ -59,7 +60,7 @@ def sgd(_: Any, param: Tensor, grad: Tensor, state: State, group: Group) -> None
 def adam(
     self: Any, param: Tensor, grad: Tensor, state: State, group: Group, t: int
 ) -> None:
-    """Follow the gradient's mean over the root of the mean of its square."""
+    """Follow the mean gradient, divided by the root of its mean square."""
     lr, (beta1, beta2) = group["lr"], group["betas"]
     if self._decoupled:
         param.mul_(1 - lr * group["weight_decay"])
@@ -76,7 +77,7 @@ def adam(
 def adagrad(
     _: Any, param: Tensor, grad: Tensor, state: State, group: Group, t: int
 ) -> None:
-    """Divide by the root of the sum of all squares."""
+    """Divide the gradient by the root of the sum of all squares."""
     grad = decayed(param, grad, group)
     squares = kept(state, "sum", grad, group["initial_accumulator_value"])
     squares.addcmul_(grad, grad)
@@ -87,7 +88,7 @@ def adagrad(
 def adadelta(
     _: Any, param: Tensor, grad: Tensor, state: State, group: Group, t: int
 ) -> None:
-    """Multiply by the root of the mean square of earlier changes."""
+    """Scale the gradient by the root mean square of earlier changes."""
     del t
     grad, rho, eps = decayed(param, grad, group), group["rho"], group["eps"]
     squares = kept(state, "square_avg", grad).mul_(rho)
@@ -101,7 +102,7 @@ def adadelta(
 def rmsprop(
     _: Any, param: Tensor, grad: Tensor, state: State, group: Group, t: int
 ) -> None:
-    """Divide by the root of the mean square, or by the deviation."""
+    """Divide the gradient by its root mean square, or by its deviation."""
     del t
     grad, alpha = decayed(param, grad, group), group["alpha"]
     squares = kept(state, "square_avg", grad).mul_(alpha)

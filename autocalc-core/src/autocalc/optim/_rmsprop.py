@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""RMSprop: steps of the gradient over the root of its mean square."""
+"""RMSprop: steps along the gradient divided by its root mean square."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Rprop: steps by the sign of the gradient, each weight with a size of its own."""
+"""Rprop: steps by the sign of the gradient, with a step size for each weight."""
 
 from __future__ import annotations
 

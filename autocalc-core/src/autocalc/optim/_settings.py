@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The settings of an optimizer: what its constructor is given."""
+"""The settings of an optimizer, which its constructor takes."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from autocalc.optim._wide import SETTINGS
 _FLAGS = {"amsgrad", "centered", "decoupled_weight_decay", "differentiable"}
 _FLAGS |= {"maximize", "nesterov"}
 
-#: Flags that a group has only where they are asked for.
+#: Flags that a group holds only if they are set.
 _OPTIONS = {"differentiable", *SETTINGS}
 
-#: Flags of PyTorch that are taken, so that programs carry over, and mean nothing here.
+#: Flags of PyTorch that are accepted for compatibility and have no effect.
 _IGNORED = {"capturable", "foreach", "fused"}
 
 
@@ -49,7 +49,7 @@ def settings_of(arguments: dict[str, Any]) -> Group:
 
 
 def _record_steps(where: str, optimizer: Any, given: dict[str, Any]) -> None:
-    """Let steps of an optimizer be recorded, which its other ways of a step are not."""
+    """Record the steps of an optimizer, replacing its other implementations."""
     for name in ("fused", *SETTINGS):
         if given.get(name):
             raise ArgumentError(

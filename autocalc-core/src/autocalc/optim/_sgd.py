@@ -12,7 +12,7 @@ from autocalc.optim import _recorded
 from autocalc.optim._optimizer import Group, Optimizer, Params, has_momentum, is_number
 from autocalc.optim._settings import settings_of
 
-#: What the kernel wants to know of the step: whether the buffers hold anything yet.
+#: An argument of the kernel: whether the buffers hold anything yet.
 FIRST, LATER = (constant(step, int64.numpy) for step in (1, 2))
 
 

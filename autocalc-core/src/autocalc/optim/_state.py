@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""An optimizer's state as plain data, in PyTorch's layout.
+"""The state of an optimizer as plain data, in the layout of PyTorch.
 
-``{"state": {0: {...}, 1: {...}}, "param_groups": [{"lr": ..., "params": [0, 1]}]}``:
-parameters are numbered through all groups.
+The layout is ``{"state": {0: {...}, 1: {...}}, "param_groups": [{"lr": ..., "params":
+[0, 1]}]}``.  Parameters are numbered consecutively over all groups.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from autocalc.optim._wide import MASTER, state_dtype
 def named(
     where: str, params: list[Any], groups: list[dict[str, Any]]
 ) -> tuple[list[Any], dict[str, list[str]]]:
-    """Return a new group's parameters, and their names if they came as pairs.
+    """Return the parameters of a new group, and their names if they came as pairs.
 
-    All parameters of an optimizer have names, or none has.
+    Either all parameters of an optimizer have names, or none has.
     """
     pairs = [isinstance(param, tuple) for param in params]
     with_names = pairs.count(True)
@@ -53,7 +53,7 @@ def collect(optimizer: Any) -> dict[str, Any]:
     """Return the state of all parameters and the settings of all groups."""
     numbers: dict[int, int] = {}
     for i, p in enumerate(_all_params(optimizer)):
-        numbers.setdefault(id(p), i)  # of one that is given twice, the first
+        numbers.setdefault(id(p), i)  # the first of two equal ones
     groups = [
         {**group, "params": [numbers[id(p)] for p in group["params"]]}
         for group in optimizer.param_groups
@@ -99,7 +99,7 @@ def load(optimizer: Any, state_dict: Mapping[str, Any]) -> None:
                 # PyTorch's momentum_buffer is None before the first step.
                 if value is not None or name not in optimizer._buffers
             }
-        elif not isinstance(number, int):  # what all parameters share
+        elif not isinstance(number, int):  # shared by all parameters
             state[number] = copied(values)
     for group in groups:
         optimizer._check_group(group)
@@ -109,12 +109,12 @@ def load(optimizer: Any, state_dict: Mapping[str, Any]) -> None:
 
 
 def _names(group: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the names of a group's parameters; those that are loaded replace them."""
+    """Return the names of a group's parameters; loaded names replace the old ones."""
     return {key: group[key] for key in ("param_names",) if key in group}
 
 
 def _own(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings whose tensors, such as learning rates, are copies."""
+    """Return settings in which tensors, such as learning rates, are copies."""
     return {name: copied(value) for name, value in settings.items()}
 
 
@@ -141,12 +141,12 @@ def _check_sizes(where: str, ours: list[Any], saved: list[Any]) -> None:
 
 
 def number_in(key: Any) -> Any:
-    """Return a parameter's number; formats like JSON make texts of them."""
+    """Return the number of a parameter; formats like JSON store it as a string."""
     return int(key) if isinstance(key, str) and key.isdigit() else key
 
 
 def copied(value: Any) -> Any:
-    """Return a state value of which no tensor is shared, in dicts and lists too."""
+    """Return a copy of a state value, including tensors in dicts and lists."""
     if isinstance(value, Tensor):
         return value.detach().to(value.dtype, copy=True)
     if isinstance(value, dict):
@@ -159,7 +159,7 @@ def copied(value: Any) -> Any:
 def _value(
     optimizer: Any, number: int, name: str, value: Any, param: Tensor, dtype: DType
 ) -> Any:
-    """Return a copy of a state value: of the given dtype, a number, or as is."""
+    """Return a copy of a state value: in the given dtype, a number, or unchanged."""
     buffers = optimizer._buffers | {MASTER}
     if name in optimizer._numbers | buffers and isinstance(value, list):
         return [_value(optimizer, number, name, v, param, dtype) for v in value]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A line search that ends where the strong Wolfe conditions hold.
 
-Nocedal, Wright: Numerical optimization (2006), algorithms 3.5 and 3.6: find two steps
-between which there is such a point, then narrow them with the minimum of a cubic.
+It first finds two steps with such a point between them.  Then it narrows this bracket
+with the minimum of a cubic.  Nocedal, Wright: Numerical optimization (2006), algorithms
+3.5 and 3.6.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-#: The loss must fall by so much of what the slope promises.
+#: The loss must fall by this share of the decrease that the slope predicts.
 _DECREASE = 1e-4
-#: The slope must become so much flatter.
+#: The slope must become flatter by this factor.
 _CURVATURE = 0.9
 
 
 class Point(NamedTuple):
-    """A point on the line: the step, the loss, its gradient, its slope on the line."""
+    """A point on the line: the step, the loss, its gradient, and the slope."""
 
     t: float
     loss: float
@@ -27,7 +28,7 @@ class Point(NamedTuple):
 
 
 class Search:
-    """The points that a search has tried, up to `most` after the first."""
+    """The points that a search has tried; at most `most` after the first."""
 
     def __init__(
         self, evaluate: Callable[[float], Point], start: Point, most: int
@@ -47,7 +48,7 @@ class Search:
         return self.evaluations <= self._most
 
     def too_high(self, point: Point) -> bool:
-        """Return whether the loss has not fallen as the slope promises."""
+        """Return whether the loss has not fallen as much as the slope predicts."""
         promised = self.start.loss + _DECREASE * point.t * self.start.slope
         return point.loss > promised
 
@@ -75,7 +76,7 @@ def strong_wolfe(search: Search, t: float, least: float) -> Point:
 
 
 def _bracket(search: Search, t: float) -> list[Point]:
-    """Return two points that have one between them, or the one that was found."""
+    """Return two points with a solution between them, or the solution itself."""
     before, here = search.start, search.at(t)
     while search.goes_on():
         rises = search.evaluations > 2 and here.loss >= before.loss
@@ -92,7 +93,7 @@ def _bracket(search: Search, t: float) -> list[Point]:
 
 
 def _narrowed(search: Search, bracket: list[Point], least: float) -> Point:
-    """Narrow the bracket until one of its points fits."""
+    """Narrow the bracket until one of its points satisfies the conditions."""
     low, stalled = _lower(bracket), False
     while search.goes_on() and abs(bracket[1].t - bracket[0].t) >= least:
         left, right = sorted(point.t for point in bracket)
@@ -118,9 +119,9 @@ def _lower(bracket: list[Point]) -> int:
 def _off_the_ends(
     t: float, left: float, right: float, stalled: bool
 ) -> tuple[float, bool]:
-    """Keep `t` a tenth of the bracket away from its ends, the second time it is near.
+    """Keep `t` a tenth of the bracket away from its ends, if it is near them again.
 
-    Returns the step, and whether it was near an end and let pass.
+    Return the step, and whether it was near an end and still permitted.
     """
     margin = 0.1 * (right - left)
     if min(right - t, t - left) >= margin:
@@ -131,7 +132,7 @@ def _off_the_ends(
 
 
 def _cubic_minimum(p: Point, q: Point, least: float, most: float) -> float:
-    """Return where the cubic through two points and slopes is least, within limits."""
+    """Return the minimum, within limits, of the cubic through two points and slopes."""
     a, b = (p, q) if p.t <= q.t else (q, p)
     if a.t == b.t:
         return (least + most) / 2

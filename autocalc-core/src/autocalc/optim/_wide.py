@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Parameters of bfloat16 and float16 that are updated in float32.
 
-A step of AdamW moves a weight by about 1e-3 of its size; bfloat16 has steps of 1/256,
-float16 of 1/2048, so that most updates would be rounded away.  Two settings of a group
-keep them:
+A step of AdamW changes a weight by about 1e-3 of its size.  bfloat16 has a spacing of
+1/256, and float16 of 1/2048.  So most updates would be lost by rounding.  Two settings
+of a group preserve them:
 
 - ``master_weights``: the state holds the parameter in float32, as
-  ``"master_param"``.  The update changes that; the parameter is its rounding.
+  ``"master_param"``.  The update changes this copy; the parameter is its rounding.
 - ``stochastic_rounding``: the parameter is rounded up or down at random, so that it is
-  right on average.  Without master weights no copy is kept.
+  correct on average.  Without master weights no copy is kept.
 
-With either, what the state holds otherwise, as means of gradients, is float32 too.
+With either setting, the other tensors of the state, such as mean gradients, are
+float32, too.
 
 Micikevicius and others: Mixed precision training (ICLR 2018).  Gupta and others: Deep
 learning with limited numerical precision (ICML 2015).
@@ -33,13 +34,13 @@ from autocalc._tensor.generator import chosen
 from autocalc._tensor.storage import is_exported
 from autocalc.optim._batch import Batch, State
 
-#: The settings, which groups have where they are asked for.
+#: The settings, which groups hold if they are set.
 SETTINGS = ("master_weights", "stochastic_rounding")
 
-#: What the state holds a parameter's float32 copy as.
+#: The name of the float32 copy of a parameter in the state.
 MASTER = "master_param"
 
-#: The smallest normal number of float16; below it the spacing of numbers is the same.
+#: The smallest normal number of float16; below it the spacing is constant.
 _LEAST = 2.0**-14
 
 
@@ -92,7 +93,7 @@ class WideBatch(Batch):
             self.params = [arrays.cast(param, FLOAT32) for param in batch.params]
 
     def _master(self, param: Tensor, state: State) -> Array:
-        """Return the master copy, which others' writes to the parameter are part of."""
+        """Return the master copy, updated by other code's writes to the parameter."""
         held = state.get(MASTER)
         if held is None:
             held = state[MASTER] = make(arrays.cast(param._array, FLOAT32), None)
@@ -101,15 +102,15 @@ class WideBatch(Batch):
         return held._array
 
     def _agrees(self, param: Tensor, held: Tensor) -> bool:
-        """Return whether neither was written since the last step.
+        """Return whether neither tensor was written since the last step.
 
-        Writes by NumPy, and through ``param.data``, are not counted.
+        Writes by NumPy and through ``param.data`` are not counted.
         """
         unseen = any(map(is_exported, (param, held)))
         return not unseen and self._agreed.get(id(param)) == _written(param, held)
 
     def each(self) -> Iterator[tuple[Tensor, Tensor, State]]:
-        """Yield the copies of parameters and gradients, and the states; then round."""
+        """Yield copies of parameters and gradients, and the states; then round."""
         for param, grad, state in zip(
             self.params, self.grads, self.states, strict=True
         ):
@@ -117,7 +118,7 @@ class WideBatch(Batch):
         self.written()
 
     def written(self) -> None:
-        """Round the copies to the parameters."""
+        """Round the copies and store them in the parameters."""
         for wide, param in zip(self.params, self.tensors, strict=True):
             narrow = param._array
             dtype = host_dtype(narrow.dtype)
@@ -130,7 +131,7 @@ class WideBatch(Batch):
 
 
 def _widen(state: State, buffers: frozenset[str]) -> None:
-    """Bring what a state has kept so far to float32."""
+    """Convert the tensors of a state to float32."""
     for name in buffers:
         held = state.get(name)
         if isinstance(held, Tensor) and held.dtype.is_half:
@@ -138,15 +139,15 @@ def _widen(state: State, buffers: frozenset[str]) -> None:
 
 
 def _written(*tensors: Tensor) -> tuple[Any, ...]:
-    """Return what differs after one of them is replaced or written."""
+    """Return a value that changes when one of the tensors is replaced or written."""
     return tuple([(x._cell(), x._cell().count) for x in tensors])
 
 
 def _agree(master: Array, param: Array, stochastic: bool) -> None:
-    """Let the master copy be the parameter where that is not its rounding.
+    """Set the master copy to the parameter where the parameter is not its rounding.
 
-    Someone else has written it there.  The others keep their digits: so a model's
-    state and its optimizer's can be loaded in either order.
+    There, other code has written the parameter.  All other elements keep their digits.
+    So the states of a model and of its optimizer can be loaded in either order.
     """
     nearest = arrays.cast(master, param.dtype)
     is_its = arrays.compare(nearest, param, "eq")
@@ -158,9 +159,9 @@ def _agree(master: Array, param: Array, stochastic: bool) -> None:
 
 
 def _is_next(master: Array, nearest: Array, param: Array) -> Array:
-    """Return where a parameter is its master copy rounded the farther way.
+    """Return where a parameter is its master copy rounded to the farther neighbour.
 
-    Halves of one sign that are neighbours differ by 1 as integers.
+    Neighbouring halves of the same sign differ by 1 as integers.
     """
     integers = [
         arrays.cast(arrays.reinterpret(x, int16.numpy), int32.numpy)
@@ -176,12 +177,12 @@ def _is_next(master: Array, nearest: Array, param: Array) -> Array:
 
 
 def _rounded_at_random(x: Array, dtype: DType) -> Array:
-    """Return float32 numbers that are those of `dtype` next to `x`, at random.
+    """Return `x` rounded at random to a neighbour in `dtype`, as float32.
 
-    The nearer one is the more probable, so that the expected value is `x`.  Below the
-    normal numbers of float16 the probability has steps of 1/8192.
+    The nearer neighbour is more probable, so that the expected value is `x`.  Below the
+    normal numbers of float16 the probability has a resolution of 1/8192.
     """
-    bits = 13 if dtype == float16.numpy else 16  # that float32 has more
+    bits = 13 if dtype == float16.numpy else 16  # more bits than `dtype`
     lift = _lift(x) if dtype == float16.numpy else None
     lifted = x if lift is None else arrays.add(x, lift)
     seed, offset = chosen("stochastic_rounding", None).draw(x.size)
@@ -190,13 +191,13 @@ def _rounded_at_random(x: Array, dtype: DType) -> Array:
     cut = arrays.bitwise_and(moved, arrays.constant(-(1 << bits), moved))
     rounded = arrays.reinterpret(cut, FLOAT32)
     if lift is not None:
-        rounded = arrays.copysign(arrays.sub(rounded, lift), x)  # -0.0, too
+        rounded = arrays.copysign(arrays.sub(rounded, lift), x)  # also keeps -0.0
     is_finite = arrays.compare(arrays.abs(x), arrays.constant(inf, x), "lt")
-    return arrays.where(is_finite, rounded, x)  # NaN and infinity have no neighbours
+    return arrays.where(is_finite, rounded, x)  # NaN and infinity stay
 
 
 def _lift(x: Array) -> Array:
-    """Return what brings numbers to where float32 cuts as float16 does, 0 if there."""
+    """Return a summand that aligns float32 with the spacing of float16, or 0."""
     least = arrays.copysign(arrays.constant(_LEAST, x), x)
     is_small = arrays.compare(arrays.abs(x), arrays.constant(_LEAST, x), "lt")
     return arrays.where(is_small, least, arrays.constant(0, x))

@@ -94,7 +94,7 @@ class ZeroRedundancyOptimizer(Optimizer):
         self._group = _group_of(self._name, process_group)
         kind: Any = optimizer_class
         fits = isinstance(kind, type) and issubclass(kind, Optimizer)
-        if not fits or issubclass(kind, LBFGS):  # which looks at all parameters at once
+        if not fits or issubclass(kind, LBFGS):  # it reads all parameters at once
             raise DTypeError(
                 f"{self._name}: `optimizer_class` is {short(kind)}; give an optimizer "
                 "class that updates each parameter independently, such as "
@@ -121,7 +121,7 @@ class ZeroRedundancyOptimizer(Optimizer):
         self._assign()
 
     def _assign(self) -> None:
-        """Give each parameter to the rank with the least, the largest first."""
+        """Give each parameter to the rank with the least load, the largest first."""
         group = self._group
         self._rank, size = (0, 1) if group is None else (group.rank(), group.size())
         params = [p for g in self.param_groups for p in g["params"]]
@@ -174,7 +174,7 @@ class ZeroRedundancyOptimizer(Optimizer):
         return loss
 
     def _exchange(self, *params: Tensor) -> None:
-        """Give all ranks each parameter as its owner has it."""
+        """Send each parameter from its owner to all ranks."""
         works = [
             distributed.broadcast(p, group=self._group, async_op=True, group_src=owner)
             for owner, p in zip(self._owners, params, strict=True)
@@ -256,7 +256,7 @@ class ZeroRedundancyOptimizer(Optimizer):
 
 
 def _group_of(where: str, process_group: Any) -> ProcessGroup | None:
-    """Return the ranks that are meant; None where this process is alone."""
+    """Return the given ranks; None if this process is alone."""
     if process_group is None:
         return current_group()
     return group_of(where, process_group)

@@ -25,10 +25,10 @@ from autocalc.optim._schedulers._factors import (
 from autocalc.optim._schedulers._one_cycle import OneCycleLR
 from autocalc.optim._schedulers._plateau import ReduceLROnPlateau
 
-#: An old name, to make classes from and to ask `isinstance`.
+#: An old name of the base class, for subclasses and `isinstance`.
 _LRScheduler = LRScheduler
 
-#: The warning that ``step(epoch)`` gives.
+#: The warning of ``step(epoch)``.
 EPOCH_DEPRECATION_WARNING = _base.EPOCH_DEPRECATION_WARNING
 
 __all__ = [
@@ -50,5 +50,5 @@ __all__ = [
     "StepLR",
 ]
 
-if not _TYPE_CHECKING:  # a type checker knows the names that exist
+if not _TYPE_CHECKING:  # type checkers know the names that exist
     __getattr__ = _lookup(__name__)

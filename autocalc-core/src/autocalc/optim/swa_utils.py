@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Stochastic weight averaging: averages of a model's weights during its training."""
+"""Stochastic weight averaging: averages of the weights of a model in training."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _update(
     for mean, value in zip(averaged, current, strict=True):
         if mean.is_floating_point():
             mean.copy_(average(mean, value, n))
-        else:  # a count, such as that of batches
+        else:  # a count, such as of batches
             mean.copy_(value)
 
 
@@ -315,7 +315,7 @@ def update_bn(loader: Iterable[Any], model: Any, device: Any = None) -> None:
 def _run_with_plain_means(
     loader: Iterable[Any], model: Module, norms: list[_BatchNorm], place: Device | None
 ) -> None:
-    """Run the model on all batches while its norms take means over all of them."""
+    """Run the model on all batches while its norms average over all of them."""
     momenta, training = [norm.momentum for norm in norms], model.training
     model.train()
     try:
