@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A training from its first event to its result: shown, logged, saved, stopped."""
+"""Follow a training from its first event to its result: show, log, save, stop."""
 
 from __future__ import annotations
 
@@ -28,50 +28,51 @@ from autocalc.cli._words import command_line, going_on
 #: How a training ended.
 COMPLETE, NO_BETTER, INTERRUPTED = "complete", "no better", "interrupted"
 
-#: Optimizer -> arrays that it keeps for each parameter; SGD has momentum, or none.
+#: Maps an optimizer to the number of arrays that it keeps per parameter; for SGD this
+#: depends on momentum.
 _STATES = {"adam": 2, "adamw": 2, "lion": 1}
 
-#: A shell reports this and the number of the signal that ended a program.
+#: A shell reports this number plus the number of the signal that ended a program.
 _SIGNALLED = 128
 
 
 class Followed(Protocol):
-    """A training on images or on text, as it is seen from here."""
+    """A training on images or text, as this file uses it."""
 
     training: Any
 
     def describe(self) -> Record:
-        """Return the facts known before: model, data, parameters, steps done."""
+        """Return the facts known at the start: model, data, parameters, steps."""
 
     def record(self, event: Any) -> Record:
-        """Return the log's record of an event."""
+        """Return the log record of an event."""
 
     def scores(self) -> Sequence[tuple[float, ...]]:
-        """Return how bad the model was at each evaluation so far."""
+        """Return the scores of all evaluations so far; a lower score is better."""
 
     def is_evaluation(self, event: Any) -> bool:
-        """Tell whether the event is an evaluation."""
+        """Return whether the event is an evaluation."""
 
     def after_step(self, event: Any) -> None:
-        """Do what is asked for between two steps."""
+        """Do the work that was requested between two steps."""
 
     def complete(self) -> bool:
-        """Tell whether nothing is left to train."""
+        """Return whether the training is complete."""
 
     def save(self, path: Path) -> None:
         """Write the training to a file."""
 
     def new_file(self) -> Path:
-        """Return a file that is not there, for a training without --save."""
+        """Return the name of a new file, for a training without --save."""
 
     def interruption(self, place: Path) -> str:
-        """Return how far it came until Ctrl-C, and where it is saved."""
+        """Return how far the training came until Ctrl-C, and where it is saved."""
 
     def result(self) -> Record:
         """Return how good the model is."""
 
     def result_line(self, seconds: float) -> str:
-        """Return the same in a line."""
+        """Return the result as one line."""
 
     def plot(self, path: Path, err: bool) -> None:
         """Draw the curves."""
@@ -91,7 +92,7 @@ def follow(
     shown: AbstractContextManager[Any],
     options: RunOptions,
 ) -> None:
-    """Train to the end, or to Ctrl-C, or until nothing gets better; then report."""
+    """Train until the end, Ctrl-C, or no more improvement; then report."""
     _check_room(run, options)
     log = open_log(options)
     try:
@@ -115,7 +116,7 @@ def follow(
 
 
 def _check_room(run: Followed, options: RunOptions) -> None:
-    """Find out now whether the model's file will fit on its disk."""
+    """Check now whether the file of the model will fit on its disk."""
     model, config = run.training.model, run.training.config
     nbytes = sum(p.numel() * p.element_size() for p in model.parameters())
     states = _STATES.get(config.optimizer, 0)
@@ -144,7 +145,7 @@ def _train(
     started: float,
     signals: list[int],
 ) -> str:
-    """Train until a signal comes; return how it ended."""
+    """Train until a signal arrives; return how the training ended."""
     for event in run.training.run():
         screen.show(event)
         if log is not None:
@@ -159,7 +160,7 @@ def _train(
 
 
 def _evaluated(run: Followed, options: RunOptions) -> bool:
-    """Save; return whether to stop since nothing gets better."""
+    """Save; return whether to stop because nothing improves."""
     if options.save_to is not None:
         run.save(options.save_to)
     without_better = since_best(run.scores())
@@ -169,9 +170,9 @@ def _evaluated(run: Followed, options: RunOptions) -> bool:
 
 
 def since_best(scores: Sequence[tuple[float, ...]]) -> int:
-    """Return how many evaluations there were after the best one; the least is best.
+    """Return the number of evaluations after the best one, which has the least score.
 
-    A score that is not a number is worse than all others.
+    A score that is NaN counts as worse than all others.
     """
     ordered = [
         tuple(math.inf if math.isnan(one) else one for one in score) for score in scores
@@ -182,7 +183,7 @@ def since_best(scores: Sequence[tuple[float, ...]]) -> int:
 def _finish(
     ctx: click.Context, run: Followed, options: RunOptions, ended: str, seconds: float
 ) -> dict[str, Any]:
-    """Draw, save and say what the end is; return the result."""
+    """Draw, save and report the end; return the result."""
     err = options.as_json
     saved = options.save_to
     if ended == INTERRUPTED:
@@ -216,10 +217,10 @@ def kernel_rows(calls: Counter[tuple[str, str]]) -> list[Record]:
 
 
 def best_of(scores: Sequence[tuple[float, ...]]) -> int:
-    """Return the place of the best evaluation."""
+    """Return the index of the best evaluation."""
     return len(scores) - 1 - since_best(scores)
 
 
 def mean(values: Sequence[float]) -> float:
-    """Return the mean of numbers, NaN of none."""
+    """Return the mean of numbers, or NaN if there are none."""
     return sum(values) / len(values) if values else math.nan

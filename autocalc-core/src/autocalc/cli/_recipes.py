@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The trainings that the command line offers: data sets, models and their settings."""
+"""The trainings of the command line: data sets, models and their settings."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from autocalc.errors import DataError
 
 @dataclass(frozen=True)
 class Source:
-    """Where data sets come from."""
+    """The source of data sets."""
 
-    #: The folder of their files; by default the usual places.
+    #: The folder of their files; the default is the usual places.
     folder: str | os.PathLike[str] | None = None
     #: Whether missing files may be downloaded.
     download: bool = False
@@ -24,13 +24,13 @@ class Source:
 
 @dataclass(frozen=True)
 class Recipe:
-    """A data set with the settings that train a model on it well."""
+    """A data set with settings that train a model well on it."""
 
     title: str
     dataset: type[Any]
-    #: Height and width of an image.
+    #: The height and width of an image.
     size: tuple[int, int]
-    #: Mean and standard deviation of the training pixels.
+    #: The mean and standard deviation of the training pixels.
     mean: float
     std: float
     hidden: int
@@ -38,8 +38,8 @@ class Recipe:
     batch_size: int
     lr: float = 0.1
     momentum: float = 0.9
-    #: With --augment: pixels by which an image moves at most, and whether it is as
-    #: likely turned round.
+    #: With --augment: the most pixels by which an image is shifted, and whether images
+    #: are flipped with a probability of 1/2.
     shift: int = 2
     flips: bool = False
 
@@ -50,7 +50,7 @@ class Recipe:
 
     @property
     def model_shape(self) -> tuple[tuple[int, int], int, int]:
-        """The arguments of a model: the images' size, hidden features, classes."""
+        """The arguments of a model: image size, hidden features and classes."""
         return self.size, self.hidden, len(self.classes)
 
     @property
@@ -81,7 +81,7 @@ class Recipe:
 
 
 def _in_options(message: str) -> str:
-    """Return a message about Python's arguments for the command line."""
+    """Translate a message about Python arguments to options of the command line."""
     for argument, option in (
         ("Pass `download=True`", "Give --download"),
         ("or `root=`", "or --data DIR"),
@@ -158,7 +158,7 @@ def resnet(recipe: Recipe) -> nn.Module:
 
 
 def vit(recipe: Recipe) -> nn.Module:
-    """Return a transformer over patches, 16 or 49 of them."""
+    """Return a transformer over 16 or 49 patches."""
     patch = 4 if min(recipe.size) >= 28 else 2
     return models.VisionTransformer(len(recipe.classes), recipe.size, patch)
 
@@ -178,13 +178,14 @@ def adamw(params: Any, lr: float, momentum: float) -> optim.Optimizer:
 
 OPTIMIZERS = {"sgd": sgd, "adamw": adamw}
 
-#: SGD at these learning rates leaves a transformer at a loss of 1.9 where AdamW has 1.5
-#: (80 steps on MNIST).
+#: With SGD at these learning rates, a transformer ends at a loss of 1.9; AdamW reaches
+#: 1.5 (80 steps on MNIST).
 USUAL_OPTIMIZER = {name: "adamw" if name == "vit" else "sgd" for name in MODELS}
 
-#: A learning rate of 0.1 is usual for SGD and a hundred times too much for AdamW.
+#: A learning rate of 0.1 is usual for SGD, but a hundred times too large for AdamW.
 ADAMW_LR = 1e-3
 
-#: The highest rate of SGD for LeNet: two epochs of MNIST reach 97.5 % with it, and
-#: 94.1 % with the MLP's 0.1, which suits the LSTM and the residual network.
+#: The highest learning rate of SGD for LeNet.  Two epochs of MNIST reach 97.5 % with
+#: it, and 94.1 % with 0.1, the rate of the MLP.  That rate suits the LSTM and the
+#: residual network.
 LENET_LR = 0.02

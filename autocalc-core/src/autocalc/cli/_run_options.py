@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Options of a training that are no settings: files, pictures, logs, when to stop."""
+"""Options of a training that are not settings: files, plots, logs, stopping."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ class RunOptions:
 
 
 def run_options(moment: str, best: str) -> Callable[[Command], Command]:
-    """Return a decorator that adds the options; `moment` is when a training saves.
+    """Return a decorator that adds the options; `moment` says when a training saves.
 
-    `best` is what the best model has, for the help.
+    `best` describes the best model, for the help text.
     """
     options = (
         click.option(
@@ -122,9 +122,9 @@ def run_options(moment: str, best: str) -> Callable[[Command], Command]:
 
 
 def take_options(settings: dict[str, Any], writes: bool = True) -> RunOptions:
-    """Take the options out of what the command line gave, and check them.
+    """Remove the options from the arguments of the command line, and check them.
 
-    `writes`: whether this process writes the files.
+    `writes` says whether this process writes the files.
     """
     values = {one.name: settings.pop(one.name) for one in fields(RunOptions)}
     options = RunOptions(**values)
@@ -135,14 +135,14 @@ def take_options(settings: dict[str, Any], writes: bool = True) -> RunOptions:
 
 
 def open_log(options: RunOptions) -> Log | None:
-    """Open the log; a training that goes on adds to it."""
+    """Open the log; a resumed training appends to it."""
     if options.place is None:
         return None
     return make_log(options.place, append=options.saved is not None)
 
 
 def _check(options: RunOptions) -> None:
-    """Find out now what would fail after hours of training."""
+    """Check now for errors that would otherwise appear after hours of training."""
     if options.saved is not None and options.weights is not None:
         raise click.UsageError(
             "--resume continues a training, and --finetune starts a new one; give "
@@ -168,7 +168,7 @@ def _check(options: RunOptions) -> None:
 
 
 def _check_overwriting(options: RunOptions) -> None:
-    """Ask before a file is overwritten; where nobody can be asked, refuse."""
+    """Ask before a file is overwritten; refuse if there is nobody to ask."""
     for option, path in () if options.force else _overwritten(options):
         if can_ask():
             click.confirm(f"{option}: overwrite {path}?", abort=True, err=True)
@@ -181,12 +181,12 @@ def _check_overwriting(options: RunOptions) -> None:
 
 
 def _overwritten(options: RunOptions) -> Iterator[tuple[str, Path]]:
-    """Yield what is there and is not of this training."""
+    """Yield the files that exist and do not belong to this training."""
     target, saved = options.target, options.saved
     if target is not None and target.exists() and not _same(target, saved):
         yield "--save", target
     if saved is not None:
-        return  # its log is added to; the best of its evaluations is known
+        return  # its log is appended to; its best score is known
     if options.best is not None and options.best.exists():
         yield "--save-best", options.best
     earlier = None if options.place is None else find_log(options.place)
@@ -199,5 +199,5 @@ def _same(one: Path, other: Path | None) -> bool:
 
 
 def can_ask() -> bool:
-    """Tell whether there is a person to ask."""
+    """Return whether there is a person to ask."""
     return sys.stdin.isatty() and sys.stderr.isatty()

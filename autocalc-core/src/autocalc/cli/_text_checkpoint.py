@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Trainings on text as files: what a run needs to go on, and a model to write."""
+"""Saved trainings on text: everything to continue a run, and a model that writes."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from autocalc.data import Characters
 from autocalc.errors import CheckpointError
 from autocalc.models import Decoder, TextConfig, TextLSTM, TextTraining
 
-#: Marks a file as one of ours.
+#: Marks a file as written by AutoCalc.
 _KIND = "autocalc text training"
 
 
 def save(training: TextTraining, source: Path | None, path: Path) -> None:
-    """Write a training on the text of a file (None: the built-in one), in one step.
+    """Save a training in one step, with the path of its text.
 
-    The file carries a lock: which kernels ran.
+    The path is None for the built-in text.
+
+    The file has a lock that names the kernels that ran.
     """
     state = {
         "kind": _KIND,
@@ -33,7 +35,7 @@ def save(training: TextTraining, source: Path | None, path: Path) -> None:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Return the state that `save` wrote, its config as a `TextConfig`."""
+    """Return the state that `save` wrote, with its config as a `TextConfig`."""
     state = _io.load(path)
     if not isinstance(state, dict) or state.get("kind") != _KIND:
         raise CheckpointError(
@@ -52,7 +54,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def resume(state: dict[str, Any], source: Path | None, steps: int) -> TextTraining:
-    """Return the training of a state, to go on to `steps`."""
+    """Return the training of a state, which continues to `steps`."""
     place = state["text"] if source is None else source
     text = Characters.from_file(place, state["vocabulary"])
     if len(text) != state["characters"]:
@@ -67,7 +69,7 @@ def resume(state: dict[str, Any], source: Path | None, steps: int) -> TextTraini
 
 
 def model_of(state: dict[str, Any]) -> tuple[Decoder | TextLSTM, Characters]:
-    """Return the model of a state, and how it reads text."""
+    """Return the model of a state, and its tokenizer."""
     text = Characters(state["vocabulary"], state["vocabulary"])
     model = state["config"].make_model(len(state["vocabulary"]))
     model.load_state_dict(state["training"]["model"])

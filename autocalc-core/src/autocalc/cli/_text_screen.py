@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How a training on text shows on the screen: lines, and on a terminal a bar."""
+"""The display of a training on text: lines, and a bar on a terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autocalc.models import Evaluation, TextStep, TextTraining
 
 
 class TextScreen:
-    """Prints a line every `every` steps, one after each evaluation; moves the bar."""
+    """Prints a line every `every` steps and after evaluations; updates the bar."""
 
     def __init__(
         self, training: TextTraining, every: int, quiet: bool, err: bool = False
@@ -33,7 +33,7 @@ class TextScreen:
             )
 
     def shown(self) -> AbstractContextManager[Any]:
-        """Return the context in which events show."""
+        """Return the context in which events are shown."""
         return nullcontext() if self._bar is None else self._bar
 
     def say(self, line: str) -> None:
@@ -70,7 +70,7 @@ class TextScreen:
 
 
 def _tokens(training: TextTraining) -> int:
-    """Return how many tokens the steps so far had."""
+    """Return the number of tokens in the steps so far."""
     return training.step * training.config.batch_size * training.config.seq_len
 
 
@@ -94,5 +94,5 @@ def evaluation_line(training: TextTraining, evaluation: Evaluation) -> str:
 
 
 def perplexity(loss: float) -> str:
-    """Return e^loss: among how many tokens the model hesitates."""
+    """Return e^loss: the number of tokens between which the model hesitates."""
     return f"{math.exp(loss):.2f}" if loss < 700 else "inf"

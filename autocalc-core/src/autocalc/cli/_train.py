@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``autocalc train``: a command for each thing to train on."""
+"""``autocalc train``: one command for each kind of data."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from autocalc.cli._words import Commands, hint
 
 
 class Things(Commands):
-    """Commands named after what they train on."""
+    """Commands that are named after their training data."""
 
     def refusal(self, word: str) -> str:
-        """Return which there are."""
+        """Return the message that lists the commands."""
         names = ", ".join(map(repr, self.commands))
         return f"{word!r} is not one of {names}.{hint(word, self.commands)}"
 

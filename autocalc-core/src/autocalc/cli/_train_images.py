@@ -43,7 +43,7 @@ from autocalc.cli._words import Number, Seed
 from autocalc.models._precision import PRECISIONS
 from autocalc.models._schedule import SCHEDULES
 
-#: Settings that a resumed training has already; they cannot change on the way.
+#: Settings that a resumed training already has and that cannot change.
 FIXED = (
     "model",
     "batch_size",
@@ -67,7 +67,7 @@ def image_command(data: str) -> click.Command:
 
 
 def _with_default(param: click.Parameter, data: str) -> click.Parameter:
-    """Return an option whose help names the default that the data set gives it."""
+    """Return an option whose help states the default for the data set."""
     usual = asdict(RECIPES[data])
     if not isinstance(param, click.Option) or param.name not in usual:
         return param
@@ -208,7 +208,7 @@ _callback: Any = _train_images.callback
 
 
 def _download(data: str, source: Source) -> None:
-    """Get the files that are missing."""
+    """Download the missing files."""
     for train in (True, False):
         RECIPES[data].load(train, source)
 
@@ -224,7 +224,7 @@ def _training(
     source: Source,
     workers: int,
 ) -> Training:
-    """Return the training of the options: one that goes on, or a new one."""
+    """Return the resumed or new training that the options request."""
     if options.saved is not None:
         state, epochs = _saved_state(ctx, data, options.saved, settings)
         return checkpoint.resume(state, epochs, source, workers)
@@ -234,7 +234,7 @@ def _training(
 
 
 def _config(data: str, settings: dict[str, Any]) -> Config:
-    """Fill in what the user left out from the data set's recipe."""
+    """Fill in settings that the user left out from the recipe of the data set."""
     recipe = RECIPES[data]
     optimizer = settings["optimizer"] or USUAL_OPTIMIZER[settings["model"]]
     lr = recipe.lr if optimizer == "sgd" else ADAMW_LR
@@ -254,7 +254,7 @@ def _config(data: str, settings: dict[str, Any]) -> Config:
 def _saved_state(
     ctx: click.Context, data: str, saved: Path, settings: dict[str, Any]
 ) -> tuple[dict[str, Any], int]:
-    """Return the saved state, and the epochs to go to, if nothing contradicts it."""
+    """Return the saved state and the last epoch; raise on contradicting options."""
     state = checkpoint.read(saved)
     config = state["config"]
     if config.data != data:
@@ -317,7 +317,7 @@ def _headline(training: Training) -> str:
 
 
 class ImageRun:
-    """A training on images, as `follow` sees it."""
+    """A training on images, in the form that `follow` uses."""
 
     def __init__(self, training: Training, options: RunOptions) -> None:
         self.training = training
@@ -334,7 +334,7 @@ class ImageRun:
         }
 
     def record(self, event: TrainingStep | EpochEnd) -> dict[str, Any]:
-        """Return the log's record of an event."""
+        """Return the log record of an event."""
         training, history = self.training, self.training.history
         step = len(history.losses)
         if isinstance(event, TrainingStep):
@@ -355,20 +355,20 @@ class ImageRun:
         }
 
     def scores(self) -> list[tuple[float, float]]:
-        """Return how bad the model was: by accuracy, of equal ones by loss."""
+        """Return the scores: by accuracy, and by loss for equal accuracies."""
         history = self.training.history
         pairs = zip(history.test_accuracies, history.test_losses, strict=True)
         return [(-accuracy, loss) for accuracy, loss in pairs]
 
     def is_evaluation(self, event: TrainingStep | EpochEnd) -> bool:
-        """Tell whether the event is the end of an epoch."""
+        """Return whether the event is the end of an epoch."""
         return isinstance(event, EpochEnd)
 
     def after_step(self, event: TrainingStep) -> None:
         """Do nothing."""
 
     def complete(self) -> bool:
-        """Tell whether all epochs are over."""
+        """Return whether all epochs are done."""
         return self.training.epoch >= self.training.config.epochs
 
     def save(self, path: Path) -> None:
@@ -377,7 +377,7 @@ class ImageRun:
             checkpoint.save(self.training, path)
 
     def new_file(self) -> Path:
-        """Return a file that is not there."""
+        """Return the name of a file that does not exist."""
         config = self.training.config
         return new_file(f"autocalc-{config.data}-{config.model}")
 
@@ -413,7 +413,7 @@ class ImageRun:
         }
 
     def result_line(self, seconds: float) -> str:
-        """Return the result for a person."""
+        """Return the result as a line of text."""
         history = self.training.history
         return (
             f"test accuracy {history.test_accuracies[-1]:.2%}  "

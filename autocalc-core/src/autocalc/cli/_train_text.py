@@ -37,7 +37,7 @@ from autocalc.models._precision import PRECISIONS
 from autocalc.models._schedule import SCHEDULES
 from autocalc.models._training import MODELS, OPTIMIZERS, TRAINED_PART
 
-#: Settings that a model is built of: with its weights they are taken from a file.
+#: Settings that determine the model; they are loaded with its weights.
 BUILT_OF = (
     *("model", "seq_len", "d_model", "heads", "layers", "d_ff", "positions", "norm"),
     "activation",
@@ -47,7 +47,7 @@ USUAL = TextConfig()
 
 
 def size_options(command: Command) -> Command:
-    """Add the options that say how large the model is, and its batches."""
+    """Add the options for the sizes of the model and of its batches."""
     for name, text in (
         ("layers", "The number of blocks of the model."),
         ("heads", "The number of attention heads of a transformer."),
@@ -71,7 +71,7 @@ def size_options(command: Command) -> Command:
 
 
 def number_option(name: str, kind: Any, text: str) -> Callable[[Command], Command]:
-    """Return the option of a number, its default the one of `TextConfig`."""
+    """Return an option for a number; its default is that of `TextConfig`."""
     default = getattr(USUAL, name.replace("-", "_"))
     return click.option(
         f"--{name}", type=kind, default=default, show_default=True, help=text
@@ -81,7 +81,7 @@ def number_option(name: str, kind: Any, text: str) -> Callable[[Command], Comman
 def choice_option(
     name: str, choices: Iterable[str], text: str
 ) -> Callable[[Command], Command]:
-    """Return the option of a choice, its default the one of `TextConfig`."""
+    """Return an option with choices; its default is that of `TextConfig`."""
     return number_option(name, click.Choice(list(choices)), text)
 
 
@@ -204,7 +204,7 @@ def text_command(
 
 
 def _new(text: Characters, config: TextConfig) -> TextTraining:
-    """Return a training; raise where its options or its text do not fit."""
+    """Return a training; raise if its options or its text do not fit."""
     check_sizes(config)
     trained = int(TRAINED_PART * len(text))
     if trained <= config.seq_len or len(text) - trained < 2:
@@ -217,7 +217,7 @@ def _new(text: Characters, config: TextConfig) -> TextTraining:
 
 
 def check_sizes(config: TextConfig) -> None:
-    """Raise if the sizes of a transformer do not fit each other."""
+    """Raise if the sizes of a transformer do not fit together."""
     if config.model != "transformer":
         return
     if config.d_model % config.heads:
@@ -237,7 +237,7 @@ def check_sizes(config: TextConfig) -> None:
 
 
 def _check_own(ctx: click.Context, model: str) -> None:
-    """Raise if an option that was written out is of another model."""
+    """Raise if an option of the user belongs to another kind of model."""
     for other, names in MODELS.items():
         for name in names:
             if other != model and given_by_user(ctx, name):
@@ -250,7 +250,7 @@ def _check_own(ctx: click.Context, model: str) -> None:
 def _resumed(
     ctx: click.Context, saved: Path, source: Path | None, settings: dict[str, Any]
 ) -> tuple[TextTraining, Path | None]:
-    """Return the saved state, if nothing contradicts it, and the path of its text."""
+    """Return the saved state and the path of its text; raise on contradictions."""
     state = checkpoint.read(saved)
     config = state["config"]
     fixed = [name for name in settings if name != "steps"]
@@ -301,14 +301,14 @@ def _headline(training: TextTraining) -> str:
 
 
 def sample(training: TextTraining, count: int = 200) -> str:
-    """Return a text that the model writes after the first character of the data."""
+    """Return text that the model writes after the first character of the data."""
     prompt = training.tokens[:1].reshape(1, 1)
     tokens = generate(training.model, prompt, count, seed=training.step)
     return training.text.decode(tokens[0])
 
 
 class TextRun:
-    """A training on text, as `follow` sees it."""
+    """A training on text, in the form that `follow` uses."""
 
     def __init__(
         self,
@@ -333,7 +333,7 @@ class TextRun:
         }
 
     def record(self, event: TextStep | Evaluation) -> dict[str, Any]:
-        """Return the log's record of an event."""
+        """Return the log record of an event."""
         if isinstance(event, TextStep):
             return {"kind": "step", "step": event.number, "loss": event.loss,
                     "lr": event.lr}  # fmt: skip
@@ -349,20 +349,20 @@ class TextRun:
         }
 
     def scores(self) -> list[tuple[float]]:
-        """Return how bad the model was at each evaluation."""
+        """Return the scores of all evaluations; a lower score is better."""
         return [(loss,) for _, loss in self.training.history.evaluations]
 
     def is_evaluation(self, event: TextStep | Evaluation) -> bool:
-        """Tell whether the event is an evaluation."""
+        """Return whether the event is an evaluation."""
         return isinstance(event, Evaluation)
 
     def after_step(self, event: TextStep) -> None:
-        """Show what the model writes, if it is time for that."""
+        """Show a sample of the model, if it is time for one."""
         if self._sample_every and event.number % self._sample_every == 0:
             self._screen.say(sample(self.training))
 
     def complete(self) -> bool:
-        """Tell whether all steps are over, and the last evaluation."""
+        """Return whether all steps and the last evaluation are done."""
         training = self.training
         last = training.history.evaluations[-1:]
         return bool(last) and last[0][0] >= training.config.steps
@@ -373,7 +373,7 @@ class TextRun:
             checkpoint.save(self.training, self._source, path)
 
     def new_file(self) -> Path:
-        """Return a file that is not there."""
+        """Return the name of a file that does not exist."""
         return new_file("autocalc-charlm")
 
     def interruption(self, place: Path) -> str:
@@ -403,7 +403,7 @@ class TextRun:
         }
 
     def result_line(self, seconds: float) -> str:
-        """Return the result for a person."""
+        """Return the result as a line of text."""
         loss = self.training.history.evaluations[-1][1]
         return (
             f"validation loss {loss:.4f}  perplexity {perplexity(loss)}  "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A training: a model, its optimizer, its data, and how far it has come."""
+"""A training: a model, its optimizer, its data and its progress."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from autocalc.nn import functional
 
 @dataclass(frozen=True)
 class Config:
-    """The parts of a training; with the seed, it says every bit of the result."""
+    """The parts of a training; with the seed they determine every bit of the result."""
 
     data: str
     model: str
@@ -33,11 +33,11 @@ class Config:
     lr: float
     momentum: float
     seed: int
-    #: Whether training images are moved, and clothes turned round.
+    #: Whether training images are shifted, and images of clothes flipped.
     augment: bool = False
     #: How the learning rate falls to 0 over all epochs.
     schedule: str = "constant"
-    #: Of products: "float32" or "bf16".
+    #: The precision of products: "float32" or "bf16".
     precision: str = "float32"
 
 
@@ -47,24 +47,24 @@ class History:
 
     #: The loss of each step.
     losses: list[float] = field(default_factory=list)
-    #: Loss and accuracy on the test images after each epoch.
+    #: The loss and accuracy on the test images after each epoch.
     test_losses: list[float] = field(default_factory=list)
     test_accuracies: list[float] = field(default_factory=list)
-    #: How many images the steps took, and how long.
+    #: The number of images in the steps, and the seconds that they took.
     samples: int = 0
     seconds: float = 0.0
 
     @property
     def speed(self) -> float:
-        """Images a second, in training steps."""
+        """The images per second, in training steps."""
         return self.samples / self.seconds if self.seconds else 0.0
 
 
 @dataclass(frozen=True)
 class TrainingStep:
-    """A step that is over."""
+    """A step that was completed."""
 
-    #: Its place in the epoch, from 1.
+    #: Its number within the epoch, from 1.
     number: int
     loss: float
     logits: Tensor
@@ -72,13 +72,13 @@ class TrainingStep:
 
     @property
     def accuracy(self) -> float:
-        """The share of the batch that the model got right."""
+        """The share of the batch that the model classified correctly."""
         return count_right(self.logits, self.labels) / len(self.labels)
 
 
 @dataclass(frozen=True)
 class EpochEnd:
-    """An epoch that is over, tested."""
+    """An epoch that was completed, with its test results."""
 
     number: int
 
@@ -118,11 +118,12 @@ class Training:
             generator=config.seed,
             num_workers=workers,
         )
-        # As many images as in a step: then the evaluation needs less memory than that.
+        # The same number of images as in a step, so that the evaluation needs less
+        # memory.
         tested = recipe.load(train=False, source=source)
         self.test_loader = DataLoader(tested, config.batch_size)
         self.history = History()
-        #: How many epochs are over.
+        #: The number of completed epochs.
         self.epoch = 0
         #: Which kernels ran in the first step, by (kernel, set).
         self.calls: Counter[tuple[str, str]] = Counter()
@@ -130,12 +131,12 @@ class Training:
         self._train_step: Any = self._plain_step
 
     def compile(self) -> None:
-        """Compile the steps from now on, with the same bits."""
+        """Compile the steps from now on; the results are bit for bit the same."""
         self._train_step = compile(self._plain_step, exact=True, fallback=True)
 
     @property
     def steps_done(self) -> int:
-        """How many steps of the running epoch are over."""
+        """The number of completed steps of the current epoch."""
         return len(self.history.losses) - self.epoch * len(self.loader)
 
     @property
@@ -147,14 +148,15 @@ class Training:
 
     @property
     def epoch_loss(self) -> float:
-        """The mean loss of the steps of the running epoch, or of the one just over."""
+        """The mean loss of the steps of the current epoch, or of the last one."""
         losses, length = self.history.losses, len(self.loader)
         recent = losses[-(len(losses) % length or length) :]
         return sum(recent) / len(recent)
 
     def run(self) -> Iterator[TrainingStep | EpochEnd]:
-        """Train to the last epoch; leave the loop at any event to stop there."""
-        # A loop over the loader that was left begins again where it was, not after it.
+        """Train to the last epoch; leaving the loop at any event stops there."""
+        # When a loop over the loader is left, the next one starts at the same batch,
+        # not after it.
         self.loader.load_state_dict(self.loader.state_dict())
         while self.epoch < self.config.epochs:
             self.model.train()
@@ -184,7 +186,7 @@ class Training:
         return _ranks.mean(loss).item(), logits
 
     def _part(self, images: Tensor, labels: Tensor) -> tuple[Any, ...]:
-        """Return this rank's part of a batch; of several ranks, with its weight."""
+        """Return this rank's part of a batch; with several ranks, also its weight."""
         if _ranks.count() == 1:
             return images, labels
         weight = _ranks.count() / len(labels)
@@ -200,7 +202,7 @@ class Training:
 def train_step(
     model: Any, optimizer: Any, images: Tensor, labels: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Move the parameters once down the gradient; return the loss and the logits."""
+    """Take one optimizer step on a batch; return the loss and the logits."""
     logits = model(images)
     loss = functional.cross_entropy(logits, labels)
     optimizer.zero_grad()
@@ -214,8 +216,8 @@ def train_part(
 ) -> tuple[Tensor, Tensor]:
     """Do `train_step` with a rank's part of a batch, which may be empty.
 
-    `weight` is the number of ranks for each sample of the batch: the mean of all
-    ranks' results, and of their gradients, is that of the whole batch.
+    `weight` is the number of ranks divided by the number of samples in the batch.  So
+    the mean over all ranks, of results and of gradients, is that of the whole batch.
     """
     logits = model(images)
     loss = functional.cross_entropy(logits, labels, reduction="sum") * weight
@@ -226,7 +228,7 @@ def train_part(
 
 
 def evaluate(model: Any, loader: Any) -> tuple[float, float]:
-    """Return the mean loss and the share of right answers over a data set.
+    """Return the mean loss and the accuracy over a data set.
 
     Ranks take turns with the batches.
     """
@@ -244,5 +246,5 @@ def evaluate(model: Any, loader: Any) -> tuple[float, float]:
 
 
 def count_right(logits: Tensor, labels: Tensor) -> int:
-    """Return how many rows have their largest logit at the label."""
+    """Return in how many rows the largest logit is at the label."""
     return int((logits.argmax(1) == labels).sum())
