@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The command `autocalc`: its subcommands, and how errors look to a person."""
+"""The command `autocalc`: its subcommands, and how it reports errors to users."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ from autocalc.cli._tune import tune_command
 from autocalc.cli._words import Commands, keep_words
 from autocalc.errors import AutocalcError
 
-#: What a shell reports for a program that Ctrl-C ended: 128 and the signal's number.
+#: The exit code that a shell reports for a program ended by Ctrl-C: 128 plus the number
+#: of the signal.
 INTERRUPTED = 130
 
 
 class Application(Commands):
-    """A group of commands that says what went wrong in a sentence, not a traceback."""
+    """A group of commands that reports errors in a sentence, without a traceback."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep the words, which a log names."""
+        """Keep the words of the command line, which a log contains."""
         keep_words(ctx, args)
         return super().parse_args(ctx, args)
 
@@ -40,7 +41,7 @@ class Application(Commands):
         """Run the command."""
         try:
             result = super().invoke(ctx)
-            sys.stdout.flush()  # a reader that has gone shows here, not at the exit
+            sys.stdout.flush()  # a closed pipe shows here, not at exit
             return result
         except AutocalcError as error:
             raise click.ClickException(str(error)) from error
@@ -62,7 +63,7 @@ def _told(error: Exception) -> str:
 
 
 def _drop_output() -> None:
-    """Send what is still buffered nowhere: its reader has gone."""
+    """Discard the buffered output, because its reader has gone."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``autocalc bench``: what training costs on this machine."""
+"""``autocalc bench``: the cost of training on this machine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from autocalc.data import Characters
 from autocalc.models import TextConfig, TextTraining
 from autocalc.models._training import OPTIMIZERS
 
-#: Steps before the clock runs: kernels are chosen, memory is taken, caches are warm.
+#: Steps before the timing starts.  They choose kernels, allocate memory and warm the
+#: caches.
 WARM = 3
 
 SWEEP: dict[str, tuple[Any, ...]] = {
@@ -42,10 +43,10 @@ class StepCost:
     heads: int
     layers: int
     parameters: int
-    #: The median.
+    #: The median time.
     milliseconds: float
     tokens_per_second: float
-    #: Of the last step.
+    #: The value of the last step.
     loss: float
 
 
@@ -156,7 +157,7 @@ def measure(text: Characters, config: TextConfig) -> StepCost:
 
 
 def shown(row: StepCost) -> str:
-    """Return a row of the table."""
+    """Return a row of the table as text."""
     return (
         f"{row.seq_len:5}{row.heads:7}{row.layers:8}{row.parameters:12,}"
         f"{row.milliseconds:10.2f}{row.tokens_per_second:11,.0f}{row.loss:8.3f}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``autocalc bench distributed``: what several ranks cost and gain."""
+"""``autocalc bench distributed``: the costs and gains of several ranks."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from autocalc.models import TextConfig
 from autocalc.models._ranks import Averaged
 from autocalc.optim import AdamW
 
-#: Letters of the model that is measured.
+#: The number of letters that the measured model knows.
 VOCABULARY = 100
 
-#: Bytes of the all-reduces that are timed.
+#: The sizes in bytes of the timed all-reduces.
 SIZES = (4, 2**12, 2**16, 2**20, 2**24)
 
-#: Networks of the forecast, Gb/s, and seconds until a message arrives: Ethernet, faster
-#: Ethernet, and a network of a cluster.
+#: The networks of the forecast, with Gb/s and the latency in seconds: Ethernet, faster
+#: Ethernet, and the network of a cluster.
 NETWORKS = {1: 50e-6, 10: 20e-6, 100: 2e-6}
 HOSTS = (2, 4, 8, 16, 32, 64)
 
@@ -80,7 +80,7 @@ def bench_distributed_command(
 
 
 def measure(config: TextConfig, steps: int) -> dict[str, Any]:
-    """Return all that is measured and forecast."""
+    """Return all measurements and forecasts."""
     model = config.make_model(VOCABULARY)
     averaged = Averaged(model)
     optimizer = AdamW(model.parameters())
@@ -126,7 +126,7 @@ def measure(config: TextConfig, steps: int) -> dict[str, Any]:
 def _messages(
     compute: float, whole: float, buckets: list[int], samples: int, steps: int
 ) -> dict[str, Any]:
-    """Return the bytes that ranks send and their time, alone and in a step."""
+    """Return the bytes that ranks send and the time it takes, alone and in a step."""
     n = distributed.get_world_size()
     tensors = [zeros(nbytes // 4) for nbytes in buckets]
 
@@ -159,7 +159,7 @@ def _all_reduce(nbytes: int, steps: int) -> float:
 
 
 def _in_turn(calls: list[Callable[[], Any]], steps: int) -> list[float]:
-    """Return the median seconds of calls that take turns; of the slowest rank."""
+    """Return the median seconds of calls that alternate, on the slowest rank."""
     seconds: list[list[float]] = [[] for _ in calls]
     for i in range(steps + 2):
         for call, found in zip(calls, seconds, strict=True):
@@ -181,7 +181,7 @@ def _slowest(seconds: float) -> float:
 
 
 def lines(found: dict[str, Any]) -> list[str]:
-    """Return the report for a person."""
+    """Return the report as lines of text."""
     n, samples = found["ranks"], found["batch_size"]
     megabytes, buckets = found["bytes"] / 1e6, len(found["buckets"])
     compute, whole = 1e3 * found["compute_seconds"], 1e3 * found["step_seconds"]

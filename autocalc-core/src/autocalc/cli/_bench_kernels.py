@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``autocalc bench kernels``: what a kernel set is worth on this machine."""
+"""``autocalc bench kernels``: the speed of a kernel set on this machine."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from autocalc.errors import ConfigError
 
 @dataclass(frozen=True)
 class Comparison:
-    """One call: a kernel set and its rival."""
+    """One call with a kernel set and with its rival."""
 
     kernel: str
     operands: str
     dtype: str
-    #: The set that is measured.
+    #: The measured set.
     set: str
-    #: The median of a call.
+    #: The median time of a call.
     seconds: float
     rate: float
     unit: str
-    #: None where no other set takes the call.
+    #: None if no other set supports the call.
     rival: str | None
     rival_seconds: float | None
     #: How many times as fast as the rival.
@@ -138,7 +138,7 @@ def _set(choice: str, option: str) -> str:
 def _measured(
     call: TimedRow, subject: str | None, rival: str | None, seconds: float
 ) -> Comparison | str:
-    """Return the line of a call, or why there is none."""
+    """Return the line of a call, or the reason why there is none."""
     if not call.is_of_dtype:
         return f"{call.row.name}: no operand is of float32"
     able = call.sets()
@@ -165,7 +165,7 @@ def _measured(
 
 
 def _other(able: list[str], name: str | None) -> str | None:
-    """Return the best set that is not of the family of `name`."""
+    """Return the best set outside of the family of `name`."""
     sets = registry().sets
     family = None if name is None else sets[name].family
     return next((n for n in able if sets[n].family != family), None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``autocalc bench scaling``: what threads are worth, measured and predicted."""
+"""``autocalc bench scaling``: the gain from threads, measured and predicted."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Counts(click.types.StringParamType):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> Any:
-        """Return the numbers of a text, ascending."""
+        """Return the numbers in a text, in ascending order."""
         if isinstance(value, tuple):
             return value
         try:
@@ -121,7 +121,7 @@ def bench_scaling_command(
 
 
 def _usual() -> Iterable[int]:
-    """Return powers of two up to the usable cores, and these."""
+    """Return the powers of two up to the number of usable cores, and that number."""
     cores = usable_cores()
     return (*(1 << i for i in range(cores.bit_length()) if 1 << i <= cores), cores)
 
@@ -160,7 +160,7 @@ def _check_plot(path: Path) -> None:
 
 
 def _draw(found: dict[str, list[Point]], path: Path) -> None:
-    """Draw speed-ups against threads; what is predicted is dashed."""
+    """Draw speed-ups against threads; predictions are dashed."""
     from matplotlib.figure import Figure  # 300 ms of import
 
     figure = Figure(figsize=(8, 6), layout="constrained")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Trainings as files: everything that a run needs to go on bit for bit."""
+"""Saved trainings: a file with everything that a run needs to continue bit for bit."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from autocalc.cli._recipes import MODELS, RECIPES, Source
 from autocalc.cli._training import Config, History, Training
 from autocalc.errors import CheckpointError
 
-#: Marks a file as one of ours.
+#: Marks a file as written by AutoCalc.
 _KIND = "autocalc training"
 
 
 def save(training: Training, path: Path) -> None:
-    """Write a training to `path`, in one step, with a lock: which kernels ran."""
+    """Save a training to `path` in one step, with a lock that names the kernels."""
     state = {
         "kind": _KIND,
         "config": asdict(training.config),
@@ -33,7 +33,7 @@ def save(training: Training, path: Path) -> None:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Return the state that `save` wrote, its config as a `Config`."""
+    """Return the state that `save` wrote, with its config as a `Config`."""
     state = _io.load(path)
     if not isinstance(state, dict) or state.get("kind") != _KIND:
         raise CheckpointError(
@@ -45,9 +45,9 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def _config(path: Path, values: dict[str, Any]) -> Config:
-    """Return the settings of a file, if this AutoCalc knows them."""
+    """Return the settings of a file; raise if this AutoCalc does not know them."""
     known = {field.name for field in fields(Config)}
-    # What came later has a default; files from before are without it.
+    # Settings that were added later have defaults, because older files lack them.
     needed = {field.name for field in fields(Config) if field.default is MISSING}
     if not needed <= set(values) <= known:
         raise CheckpointError(
@@ -67,7 +67,7 @@ def _config(path: Path, values: dict[str, Any]) -> Config:
 def resume(
     state: dict[str, Any], epochs: int, source: Source | None = None, workers: int = 0
 ) -> Training:
-    """Return the training of a state, to go on to `epochs`."""
+    """Return the training of a state, which continues to `epochs`."""
     training = Training(replace(state["config"], epochs=epochs), source, workers)
     training.model.load_state_dict(state["model"])
     training.optimizer.load_state_dict(state["optimizer"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which set a kernel runs on, found from its sample calls; nothing is run."""
+"""Find which set a kernel runs on, from its sample calls, without running it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from autocalc._kernels.spec import DType, KernelSpec, Sample
 from autocalc._kernels.table import TABLE
 from autocalc.errors import KernelError
 
-#: Elements that make a sample ordinary: enough for every vector width.
+#: The number of elements of an ordinary sample: enough for every vector width.
 _ORDINARY = 64
 
 
 def chosen(dtype: DType | None = None) -> dict[str, str]:
-    """Return the set that each kernel would run on, for ordinary operands."""
+    """Return the set on which each kernel would run, for ordinary operands."""
     return {name: _choice(spec, dtype or _first(spec)) for name, spec in TABLE.items()}
 
 
@@ -41,7 +41,7 @@ def _choice(spec: KernelSpec, dtype: DType) -> str:
 
 
 def ordinary_sample(spec: KernelSpec, dtype: DType | None = None) -> Sample:
-    """Return a sample call of a usual size."""
+    """Return a sample call of ordinary size."""
     samples = iter(spec.samples(Make(dtype or _first(spec))))
     best = next(samples)
     for sample in samples:
@@ -52,7 +52,7 @@ def ordinary_sample(spec: KernelSpec, dtype: DType | None = None) -> Sample:
 
 
 def _elements(sample: Sample) -> int:
-    """Return the size of the largest operand."""
+    """Return the number of elements of the largest operand."""
     shape = sample.shape
     sizes = [int(np.prod(shape))] if shape is not None else [0]
     for operand in sample.inputs:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The common part of commands that train."""
+"""The common part of the commands that train."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _MACHINE = (
     ),
 )
 
-#: Kernels as in a run before.
+#: The value that keeps the kernels of an earlier run.
 locked_option = click.option(
     "--locked",
     metavar="FILE",
@@ -48,13 +48,13 @@ locked_option = click.option(
 
 
 def machine_options(command: Command) -> Command:
-    """Add the options that `choose_machine` obeys."""
+    """Add the options that `choose_machine` reads."""
     for option in reversed(_MACHINE):
         command = option(command)
     return command
 
 
-#: Whether steps are replayed.
+#: Whether steps are recorded and replayed.
 compile_option = click.option(
     "--compile/--no-compile",
     "compiled",
@@ -70,7 +70,7 @@ def choose_machine(
     choices: str | None,
     locked: Path | None = None,
 ) -> None:
-    """Choose threads and kernels for this command alone."""
+    """Choose threads and kernels for this command only."""
     if threads is not None:
         ctx.call_on_close(partial(apply_budget, chosen_budget()))
         warn_if_over(f"--threads {threads}", threads)
@@ -95,7 +95,7 @@ def _lock(ctx: click.Context, locked: Path, choices: str | None) -> None:
 
 
 def check_folder(name: str, path: Path | None) -> None:
-    """Find out now what would fail after hours of training."""
+    """Check now for errors that would otherwise appear after hours of training."""
     if path is not None and not path.absolute().parent.is_dir():
         message = f"the folder {path.parent} does not exist; create it first."
         raise click.BadParameter(message, param_hint=name)
@@ -103,7 +103,7 @@ def check_folder(name: str, path: Path | None) -> None:
 
 
 def given_by_user(ctx: click.Context, name: str) -> bool:
-    """Tell whether an option was written out."""
+    """Return whether the user gave an option."""
     return ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
 
 
@@ -114,7 +114,7 @@ def refuse_changes(
     settings: dict[str, Any],
     names: Iterable[str],
 ) -> None:
-    """Raise if an option that was written out contradicts a saved training."""
+    """Raise if an option of the user contradicts a saved training."""
     for name in names:
         if given_by_user(ctx, name) and settings[name] != getattr(config, name):
             option = name.replace("_", "-")
@@ -127,11 +127,13 @@ def refuse_changes(
 
 @contextmanager
 def interruptible() -> Iterator[list[int]]:
-    """Collect Ctrl-C and SIGTERM in a list: a step is never cut in two.
+    """Collect Ctrl-C and SIGTERM in a list, so that no step is interrupted.
 
-    A second one is final.  SIGTERM is what schedulers and containers end programs by.
+    A second signal ends the program at once.  Schedulers and containers end programs
+    with SIGTERM.
 
-    Of several ranks each would stop at another step: there the first one ends all.
+    With several ranks, each would stop at a different step, so the first signal ends
+    all of them.
     """
     seen: list[int] = []
     if are_several():
@@ -153,7 +155,7 @@ def interruptible() -> Iterator[list[int]]:
 
 
 def new_file(stem: str) -> Path:
-    """Return a name in the current folder that is not taken."""
+    """Return the name of a file that does not exist in the current folder."""
     path, count = Path(f"{stem}.safetensors"), 1
     while path.exists():
         count += 1
@@ -162,7 +164,7 @@ def new_file(stem: str) -> Path:
 
 
 def sets_used(calls: Counter[tuple[str, str]]) -> str:
-    """Return which sets ran in a step, the busiest first, and what others had to do."""
+    """Return which sets ran in a step, the busiest first, and what others did."""
     by_set: dict[str, list[str]] = {}
     for kernel, name in calls:
         by_set.setdefault(name, []).append(kernel)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The curves of a training, and how they look in a terminal."""
+"""The curves of a training, and their display in a terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autocalc._report._numbers import shown
 
 Points = list[tuple[float, float]]
 
-#: Steps that the smooth line averages over.
+#: The number of steps over which the smooth line averages.
 WINDOW = 20
 
 
@@ -25,16 +25,16 @@ class Curves:
     unit: str
     #: (x, loss) of each step.
     losses: Points
-    #: (x, loss) on data that is not trained on, and what it is called.
+    #: (x, loss) on data that is not used for training, and the name of that data.
     kept: Points
     kept_name: str
-    #: A second picture: its y axis and its points.
+    #: A second picture: the label of its y axis and its points.
     second_name: str = ""
     second: Points = field(default_factory=list)
 
 
 def smoothed(points: Points) -> Points:
-    """Return the points with the mean of their neighbours before them."""
+    """Return each point as the mean of itself and the points before it."""
     return smooth(points, WINDOW)
 
 
@@ -53,7 +53,7 @@ def in_terminal(curves: Curves, width: int, unicode: bool) -> str:
     return "\n\n".join(parts)
 
 
-#: Lines of a picture, and the cells to the left of it.
+#: The number of lines of a picture, and of cells to its left.
 _HEIGHT, _LABEL = 12, 9
 
 
@@ -93,7 +93,7 @@ def _ends(values: Iterable[float]) -> tuple[float, float]:
 
 
 def _place(value: float, low: float, high: float, count: int) -> int:
-    """Return the cell of a value, of `count` cells between two ends."""
+    """Return the cell of a value, among `count` cells between two ends."""
     if high <= low:
         return count // 2
     return min(int((value - low) / (high - low) * count), count - 1)

@@ -68,7 +68,7 @@ def explain_command(kernel: str, operands: tuple[str, ...]) -> None:
 
 
 def _function(name: str) -> Any:
-    """Return AutoCalc's public function of a name such as ``nn.functional.gelu``."""
+    """Return the public function of a name such as ``nn.functional.gelu``."""
     found: Any = import_module("autocalc")
     for part in name.split("."):
         if part.startswith("_"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The spec of a kernel, for its author to read: ``autocalc kernels --spec KERNEL``."""
+"""The spec of a kernel, shown to authors: ``autocalc kernels --spec KERNEL``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def spec_of(name: str) -> KernelSpec:
-    """Return the spec of a kernel, or say which names there are."""
+    """Return the spec of a kernel; if there is none, raise with the known names."""
     spec = TABLE.get(name)
     if spec is None:
         raise click.BadParameter(
@@ -28,7 +28,7 @@ def spec_of(name: str) -> KernelSpec:
 
 
 def as_text(spec: KernelSpec, as_json: bool) -> str:
-    """Return what a spec says, as lines for people or as JSON."""
+    """Return a spec as lines of text or as JSON."""
     facts, samples = _facts(spec), _samples(spec)
     if as_json:
         return json.dumps({**facts, "samples": samples}, indent=2)
@@ -77,7 +77,7 @@ def _optional(operands: tuple[Operand, ...]) -> list[str]:
 
 
 def _samples(spec: KernelSpec) -> list[tuple[str, str, str]]:
-    """Return label, shapes and attributes of each sample."""
+    """Return the label, the shapes and the attributes of each sample."""
     from autocalc._kernels.samples import Make
 
     names = [attribute.name for attribute in spec.attributes]

@@ -63,7 +63,7 @@ def kernels_command(
 
 
 def _forgotten(name: str) -> str:
-    """Drop the records of a set and say what follows."""
+    """Remove the records of a set, and report the consequence."""
     from autocalc._dispatch.plugins import records
 
     if records.forget(name):
@@ -79,7 +79,7 @@ def _forgotten(name: str) -> str:
 def _print(report: Report, choice: dict[str, str], verbose: bool) -> None:
     from rich.console import Console  # 60 ms of import
 
-    # What is piped to a file or to grep is not cut to the width of a terminal.
+    # Output to a file or a pipe is not cut to the width of a terminal.
     width = None if sys.stdout.isatty() else 500
     console = Console(file=sys.stdout, width=width, highlight=False, markup=False)
     _print_machine(console, report)
@@ -90,7 +90,7 @@ def _print(report: Report, choice: dict[str, str], verbose: bool) -> None:
 
 
 def _table(console: Any, title: str, *rows: tuple[str, ...]) -> None:
-    """Print a heading and, below it, rows in columns."""
+    """Print a heading, and below it rows in columns."""
     from rich.table import Table
     from rich.text import Text
 

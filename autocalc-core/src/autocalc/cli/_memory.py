@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How much memory the process holds."""
+"""The memory that the process uses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _STATM = Path("/proc/self/statm")
 
 
 def resident_bytes() -> int | None:
-    """Return the resident memory, the highest so far on macOS, or None elsewhere."""
+    """Return the resident memory; on macOS its maximum, elsewhere None if unknown."""
     if _STATM.exists():
         import resource
 
@@ -24,5 +24,5 @@ def resident_bytes() -> int | None:
 
 
 def in_megabytes(count: int | None) -> str:
-    """Return ``"143 MB"``, or a question mark where the system does not tell."""
+    """Return ``"143 MB"``, or a question mark if the system does not report it."""
     return "? MB" if count is None else f"{count / 1e6:,.0f} MB"

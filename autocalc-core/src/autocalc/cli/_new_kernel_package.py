@@ -23,7 +23,8 @@ _IN_PYTHON = (
     "They are in `src/@MODULE@/_kernels.py` and are listed in\n"
     "`src/@MODULE@/_plugin.py`"
 )
-#: What the README says of each kind: what it is written in, needs, and where to begin.
+#: The text of the README for each kind: its language, its requirements, and where to
+#: begin.
 KINDS = {
     "python": ("two kernels in NumPy", "Nothing else is needed.", _IN_PYTHON),
     "numba": ("two kernels compiled by Numba", "Numba comes with it.", _IN_PYTHON),
@@ -43,7 +44,7 @@ INSTALL = {
         'pip install --no-build-isolation ".[test]"',
     ),
 }
-#: A project's name as packages' metadata allow it; folders want an end to it.
+#: A project name that package metadata permit; folder names need a limit, too.
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?")
 
 
@@ -89,7 +90,7 @@ def new_kernel_package_command(
 
 
 def _commands(kind: str, name: str) -> tuple[str, ...]:
-    """Return the commands that install, prove and measure a package."""
+    """Return the commands that install, test and measure a package."""
     return (
         *INSTALL[kind],
         f"pytest --pyargs autocalc.testing.conformance --kernels {name}",
@@ -98,7 +99,7 @@ def _commands(kind: str, name: str) -> tuple[str, ...]:
 
 
 def _set_name(given: str) -> str:
-    """Return the set's name in its normal form, or refuse an impossible one."""
+    """Return the name of the set in normal form; raise if it is invalid."""
     name = re.sub(r"[-_.]+", "-", given).lower().removeprefix(PREFIX)
     if _NAME.fullmatch(given) is None or not name:
         raise click.BadParameter(
@@ -117,7 +118,7 @@ def _set_name(given: str) -> str:
 
 
 def _package(kind: str, name: str) -> dict[str, str]:
-    """Return the files of a package by their path in its folder."""
+    """Return the files of a package, by their path in its folder."""
     written, needs, kernels = KINDS[kind]
     module = (PREFIX + name).replace("-", "_")
     words = {
@@ -139,7 +140,7 @@ def _package(kind: str, name: str) -> dict[str, str]:
 
 
 def _templates(folder: Path, within: str = "") -> Iterator[tuple[str, str]]:
-    """Yield path, less its ``.in``, and text of each template below a folder."""
+    """Yield the path, without ``.in``, and the text of each template in a folder."""
     for entry in folder.iterdir():
         path = f"{within}{entry.name}"
         if entry.is_dir():
@@ -155,7 +156,7 @@ def _filled(text: str, words: dict[str, str]) -> str:
 
 
 def _write(folder: Path, texts: dict[str, str]) -> None:
-    """Write a package into a folder that is made for it, all of it or nothing."""
+    """Write a package into a new folder: either all of it or nothing."""
     if os.path.lexists(folder):
         raise click.ClickException(
             f"{folder} already exists and was not changed; name another folder with "

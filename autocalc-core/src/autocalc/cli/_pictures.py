@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pictures: read from files, and drawn with characters."""
+"""Pictures: reading them from files, and drawing them with characters."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _PGM = re.compile(
     rb"(\s+|#[^\n]*\n)+(?P<white>\d+)\s"
 )
 
-#: From paper to full ink.
+#: From blank to full ink.
 _SHADES = " ░▒▓█"
 _ASCII_SHADES = " .:+#"
 
 
 def read_picture(path: Path, size: tuple[int, int]) -> Grey:
-    """Return a grey picture as ink, 0 to 1, of `size` (height, width).
+    """Return a grey picture as ink from 0 to 1, of `size` (height, width).
 
-    NumPy files (.npy) and plain or binary PGM are read as they are; other formats by
-    Pillow, which also brings them to the size.  Dark ink on a light ground is
-    inverted: the data sets have light ink on black.
+    NumPy files (.npy) and plain or binary PGM files are read directly.  Pillow reads
+    other formats, and resizes them.  Dark ink on a light background is inverted,
+    because the data sets have light ink on black.
     """
     if path.suffix == ".npy":
         ink = _from_numpy(path)
@@ -49,7 +49,7 @@ def read_picture(path: Path, size: tuple[int, int]) -> Grey:
 def _from_numpy(path: Path) -> Grey:
     try:
         array = np.load(path, allow_pickle=False)
-    except Exception as error:  # of its header's parser as well
+    except Exception as error:  # also from the parser of its header
         raise DataError(f"{path} is not a NumPy array: {error}.") from error
     array = array.squeeze() if array.ndim > 2 else array
     if array.ndim != 2 or array.dtype.kind not in "uif":
@@ -105,7 +105,10 @@ def _from_pillow(path: Path, size: tuple[int, int]) -> Grey:
 
 
 def draw(ink: Any, unicode: bool) -> str:
-    """Return a picture of characters, two to a pixel since they are twice as high."""
+    """Return a picture drawn with characters.
+
+    Each pixel takes two characters, because a character is twice as high as wide.
+    """
     shades = _SHADES if unicode else _ASCII_SHADES
     levels = np.clip(np.asarray(ink) * len(shades), 0, len(shades) - 1).astype(int)
     return "\n".join("".join(2 * shades[i] for i in row).rstrip() for row in levels)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A training as a picture: its curves, and the test images that it gets most wrong."""
+"""Pictures of a training: its curves, and the test images that are most wrong."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from autocalc.cli._recipes import RECIPES
 from autocalc.cli._training import Training
 from autocalc.nn import functional
 
-#: Test images that are shown at most.
+#: The largest number of test images that are shown.
 _SHOWN = 8
 
-#: What stands for the terminal in place of a file.
+#: The value that selects the terminal in place of a file.
 TERMINAL = Path("-")
 
 _KINDS = (".png", ".svg", ".pdf")
 
-#: Cells that curves are wide at most, and where the output is no terminal.
+#: The largest width of curves in cells, and the width if the output is no terminal.
 _WIDTH = 80
 
 
 def check_plot(path: Path) -> None:
-    """Raise if curves cannot be drawn into `path`: before the training, not after."""
+    """Raise if curves cannot be drawn into `path`; called before the training."""
     if path == TERMINAL:
         return
     if path.suffix.lower() not in _KINDS:
@@ -47,7 +47,7 @@ def check_plot(path: Path) -> None:
 
 
 def has_matplotlib() -> bool:
-    """Tell whether there is matplotlib."""
+    """Return whether matplotlib is installed."""
     return find_spec("matplotlib") is not None
 
 
@@ -58,7 +58,7 @@ def plot(
     err: bool = False,
     below: Callable[[Any], None] | None = None,
 ) -> None:
-    """Draw curves into a file; where that is not possible, or asked for, as text.
+    """Draw curves into a file, or as text if that is requested or necessary.
 
     `below` draws into the lower part of the picture.
     """
@@ -103,7 +103,7 @@ def _columns(points: list[tuple[float, float]]) -> tuple[list[float], list[float
 
 
 def curves_of(training: Training) -> Curves:
-    """Return loss and accuracy of a training on images, over the epochs."""
+    """Return the loss and accuracy of a training on images, over the epochs."""
     history, config = training.history, training.config
     per_epoch = len(training.loader)
     accuracies = enumerate(history.test_accuracies, 1)
@@ -119,7 +119,7 @@ def curves_of(training: Training) -> Curves:
 
 
 class Wrong(NamedTuple):
-    """A test image that the model takes for something else."""
+    """A test image that the model classifies wrongly."""
 
     image: Tensor
     label: int

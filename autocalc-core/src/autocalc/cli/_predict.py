@@ -22,13 +22,13 @@ from autocalc.errors import DataError
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 
-#: Classes that are shown, the most likely first.
+#: The number of classes that are shown, the most likely first.
 _SHOWN = 3
 _BAR = 30
 
 
 class Picture(NamedTuple):
-    """A picture to classify: where it is from, its ink, its label if known."""
+    """A picture to classify: its source, its ink, and its label if it is known."""
 
     name: str
     ink: Tensor

@@ -16,10 +16,10 @@ from autocalc.cli._common import FILE, check_folder, choose_machine, machine_opt
 from autocalc.cli._progress import say
 from autocalc.errors import PluginError
 
-#: What stands for a profile that is printed alone.
+#: The value of a profile that is only printed.
 _PRINTED = "-"
 
-#: Steps that ``--profile`` of a training records.
+#: The number of steps that ``--profile`` of a training records.
 _STEPS = 100
 
 profile_option = click.option(
@@ -157,7 +157,7 @@ def _run(script: Path, arguments: tuple[str, ...]) -> int:
 def _show_all(
     prof: Any, groups: Sequence[str], limit: int = 20, *, aside: bool = False
 ) -> None:
-    """Print tables and advice, each sentence once."""
+    """Print tables and advice, with each sentence only once."""
     said: list[str] = []
     for by in groups:
         table = prof.table(by, limit=limit)
@@ -170,9 +170,9 @@ def _show_all(
 
 
 def _show(table: Any, *, aside: bool = False) -> None:
-    """Print a table: as wide as the terminal, in colour; as text into files.
+    """Print a table: in colour at the width of a terminal, as plain text elsewhere.
 
-    `aside`: on standard error, where standard output is for programs.
+    With `aside`, print to standard error, because programs read standard output.
     """
     if (sys.stderr if aside else sys.stdout).isatty():
         from rich.console import Console
@@ -183,7 +183,7 @@ def _show(table: Any, *, aside: bool = False) -> None:
 
 
 def check_profile(given: str | None) -> None:
-    """Find out now what would fail after hours of training."""
+    """Check now for errors that would otherwise appear after hours of training."""
     if given is None or given == _PRINTED:
         return
     path = Path(given)
@@ -198,7 +198,7 @@ def check_profile(given: str | None) -> None:
 
 @contextmanager
 def profiled(given: str | None, as_json: bool = False) -> Iterator[None]:
-    """Profile the first steps of a training, if that is asked for, and show them."""
+    """If requested, profile the first steps of a training, and show them."""
     if given is None:
         yield
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Lines and bars: what a command says while it works, at any width of a terminal."""
+"""Lines and bars that a command prints while it works, for any terminal width."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from typing import IO, Any, Generic, TypeVar
 
 import click
 
-#: Seconds between two updates of the bar.
+#: The seconds between two updates of the bar.
 BAR_PAUSE = 0.1
 
-#: The last seconds of work, whose speed is shown.
+#: The speed shown is that of this many last seconds.
 RECENT = 3.0
 
-#: Cells of the bar, and where a terminal is narrow.
+#: The width of the bar in cells, and its width in a narrow terminal.
 _BAR, _SHORT_BAR, _NARROW = 20, 10, 100
-#: Cells of the time that is left: ``-:--:--``.
+#: The cells of the remaining time: ``-:--:--``.
 _TIME = 7
 
 T = TypeVar("T")
 
 
 def stream(err: bool) -> IO[str]:
-    """Return where lines go: standard output, or standard error with JSON."""
+    """Return where lines are printed: standard output, or standard error with JSON."""
     return sys.stderr if err else sys.stdout
 
 
 def say(text: str, err: bool = False) -> None:
-    """Print lines; on a terminal, long ones are broken between words."""
+    """Print lines; on a terminal, break long ones between words."""
     if stream(err).isatty():
         width = shutil.get_terminal_size().columns
         text = "\n".join(_broken(line, width) for line in text.split("\n"))
@@ -53,7 +53,7 @@ def _broken(line: str, width: int) -> str:
 
 
 def progress_bar(*titles: str, err: bool = False) -> Any:
-    """Return a bar after `titles`, with the field `news` and the time that is left."""
+    """Return a bar with `titles`, the field `news` and the remaining time."""
     from rich.console import Console  # 40 ms of import
     from rich.progress import (
         BarColumn,
@@ -83,7 +83,7 @@ def _bar_width(width: int) -> int:
 
 
 def fitting(bar: Any, title: str, total: int, news: Sequence[str]) -> str:
-    """Return as much of the news, the most important first, as fits after the bar."""
+    """Return as much of the news as fits after the bar, the most important first."""
     width = bar.console.width
     count = 2 * len(str(total)) + 1
     room = width - _bar_width(width) - count - _TIME - len(title) - 4
@@ -109,7 +109,7 @@ class Speed:
         self._marks = deque([(done, seconds)])
 
     def now(self, done: float, seconds: float) -> float:
-        """Return how much is done a second; `done` and `seconds` are those of all."""
+        """Return the current amount of work per second, given the totals."""
         marks = self._marks
         marks.append((done, seconds))
         while len(marks) > 2 and seconds - marks[1][1] >= RECENT:

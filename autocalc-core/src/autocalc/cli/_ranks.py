@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A command that ``mpirun`` starts several times: rank 0 alone speaks and writes."""
+"""A command that ``mpirun`` starts several times; only rank 0 prints and writes."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from autocalc.errors import AutocalcError
 
 
 def is_first() -> bool:
-    """Return whether this process is rank 0, or alone."""
+    """Return whether this process is rank 0 or the only process."""
     return not are_several() or distributed.get_rank() == 0
 
 
 @contextmanager
 def ranks() -> Iterator[None]:
-    """Let all ranks that were started work together; an error ends all of them."""
+    """Let all started ranks work together; an error ends all of them."""
     launch = mpi_launch()
     if launch is None or launch.size == 1 or distributed.is_initialized():
         yield
@@ -52,7 +52,7 @@ def ranks() -> Iterator[None]:
 
 
 def first_of_machine(work: Callable[[], None]) -> None:
-    """Let one rank of each machine do some work, while the others wait; or this one."""
+    """Let one rank of each machine do some work while its other ranks wait."""
     if not are_several():
         work()
         return
@@ -62,7 +62,7 @@ def first_of_machine(work: Callable[[], None]) -> None:
 
 
 def of_first(options: RunOptions) -> RunOptions:
-    """Return the options of this rank: those of the first alone name files."""
+    """Return the options of this rank; only those of rank 0 name files."""
     if is_first():
         return options
     return replace(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whether a folder can be written to, and has room, before hours of work."""
+"""Check whether a folder is writable and has space, before hours of work."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pathlib import Path
 
 import click
 
-#: Bytes that are written to find out: a small file, and what a disk gives at once.
+#: The size in bytes of the test file: small, and what a disk allocates at once.
 _LEAST = 4096
 
 
 def objection(folder: Path, nbytes: int = _LEAST) -> str:
-    """Return why a file of so many bytes cannot be written to a folder, "" if it can.
+    """Return why a file of this many bytes cannot be written to a folder, or "".
 
-    A small file is written there, and removed: rights alone say nothing about quotas,
-    full disks and file systems that are mounted to be read.
+    The function writes a small file there and removes it.  Permissions alone do not
+    show quotas, full disks and read-only file systems.
     """
     probe = folder / f".autocalc.{os.getpid()}.probe"
     try:
@@ -27,7 +27,7 @@ def objection(folder: Path, nbytes: int = _LEAST) -> str:
             file.flush()
             os.fsync(file.fileno())
             if nbytes > _LEAST:
-                file.truncate(nbytes)  # a limit on the size of files shows here
+                file.truncate(nbytes)  # a limit on file sizes shows here
         free = shutil.disk_usage(folder).free
     except OSError as error:
         return f"{folder} cannot be written to: {error.strerror or error}"
@@ -42,7 +42,7 @@ def objection(folder: Path, nbytes: int = _LEAST) -> str:
 def check_room(option: str, path: Path | None, nbytes: int = _LEAST) -> None:
     """Refuse an option whose file could not be written later."""
     if path is None or (path.exists() and not path.is_file()):
-        return  # a folder with files of its own, or a device
+        return  # a folder with its own files, or a device
     why = objection(path.absolute().parent, nbytes)
     if why:
         message = f"{why}. Free some space there, or name a file in another folder."

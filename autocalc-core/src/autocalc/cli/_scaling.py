@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""How work gains from threads: measured on those there are, predicted for others.
+"""The gain of work from threads: measured up to the cores, predicted beyond.
 
-A prediction runs the work on one core.  Each job that threads would share is cut as for
-n threads, its parts run one after another and are timed, and
+A prediction runs the work on one core.  Each job that threads would share is split as
+for n threads.  Its parts run one after another and are timed.  Then
 
 ::
 
     T_n = serial + sum over jobs (longest part + hand-off of n threads)
 
-is the critical path: what ran outside of jobs, and each job's longest part.  It takes
-each of n cores for as fast as one alone: neither do clocks fall nor do caches and
-memory run short.  The hand-off grows with the depth of the tree in which threads wake
-each other.
+is the critical path: the time outside of jobs, plus the longest part of each job.  It
+assumes that each of n cores is as fast as a single one: clocks do not fall, and caches
+and memory are sufficient.  The hand-off grows with the depth of the tree in which
+threads wake each other.
 """
 
 from __future__ import annotations
@@ -32,17 +32,18 @@ from autocalc._kernels.kernel_set import JobRecorder
 
 Work = Callable[[], object]
 
-#: Seconds of a turn, in which one number of threads is timed.
+#: The seconds of a turn, in which one number of threads is timed.
 TURN = 0.02
 
-#: How often jobs are recorded: of each part the least time counts.
+#: How often jobs are recorded; for each part the shortest time counts.
 RECORDINGS = 5
 
-#: Parts of a job whose sum is its time on one thread: short ones run undisturbed.
+#: A job is timed on one thread as the sum of this many parts, because short parts run
+#: undisturbed.
 FINE = 8
 
-#: Seconds for a level of the tree, at least: where a worker had no core to come from,
-#: an empty job takes next to nothing.
+#: The least seconds for a level of the tree.  If a worker has no core of its own, an
+#: empty job takes almost no time.
 LEAST_LEVEL = 0.5e-6
 
 
@@ -52,30 +53,32 @@ class Point:
 
     threads: int
     seconds: float
-    #: On one thread, measured alike.
+    #: The time on one thread, measured in the same way.
     alone: float
     predicted: bool = False
-    #: Of a prediction: jobs, tasks of the median job, seconds outside of jobs.
+    #: For a prediction: the jobs, the tasks of the median job, and the seconds outside
+    #: of jobs.
     jobs: int = 0
     tasks: float = 0
     serial: float = 0.0
 
     @property
     def speed_up(self) -> float:
-        """How many times as fast as one thread."""
+        """How many times as fast as with one thread."""
         return self.alone / self.seconds
 
     @property
     def serial_share(self) -> float:
         """The serial share s of Amdahl's law, T_n = T_1 (s + (1 - s) / n).
 
-        It is what speed-up S leaves (Karp, Flatt 1990): (1 / S - 1 / n) / (1 - 1 / n).
+        It follows from the speed-up S (Karp, Flatt 1990): (1 / S - 1 / n) / (1 - 1 /
+        n).
         """
         return (1 / self.speed_up - 1 / self.threads) / (1 - 1 / self.threads)
 
 
 def measured(work: Work, threads: Sequence[int], seconds: float) -> list[Point]:
-    """Time `work` with each number of threads, 1 first; they take turns."""
+    """Time `work` with each number of threads, beginning with 1, in turns."""
     before = chosen_budget()
     times: dict[int, list[float]] = {n: [] for n in threads}
     try:
@@ -84,7 +87,7 @@ def measured(work: Work, threads: Sequence[int], seconds: float) -> list[Point]:
         while not all(times.values()) or perf_counter() < end:
             for n in threads:
                 apply_budget(n)
-                work()  # threads wake, scratch memory is there
+                work()  # wakes threads, allocates memory
                 times[n].append(_seconds(work, repeats))
     finally:
         apply_budget(before)
@@ -105,7 +108,7 @@ def _seconds(work: Work, repeats: int) -> float:
 
 
 def job_recorder() -> JobRecorder | None:
-    """Return a recorder of the jobs of the kernels in use, if they have a pool."""
+    """Return a recorder of the jobs of the kernels in use, or None without a pool."""
     clock = first_of(current().selection, "pool_clock") or native.clock
     return clock if isinstance(clock, JobRecorder) else None
 
@@ -128,7 +131,7 @@ def predicted(
 ) -> list[Point]:
     """Return the critical path of `work` for each number of threads.
 
-    `level` is what the hand-off takes for each level of the tree.
+    `level` is the hand-off time of each level of the tree.
     """
     jobs, serial = _recorded(work, recorder, FINE)
     alone = serial + sum(sum(job.parts) for job in jobs)
@@ -147,7 +150,7 @@ def _path(
 
 
 class _Job(NamedTuple):
-    """Tasks of a job, and the seconds of each part."""
+    """The number of tasks of a job, and the seconds of each part."""
 
     tasks: int
     parts: tuple[float, ...]
@@ -156,7 +159,7 @@ class _Job(NamedTuple):
 def _recorded(
     work: Work, recorder: JobRecorder, threads: int
 ) -> tuple[list[_Job], float]:
-    """Return the jobs, and the seconds outside of them; the least of several times."""
+    """Return the jobs and the seconds outside of them; the least of several runs."""
     passes = [_recorded_once(work, recorder, threads) for _ in range(RECORDINGS)]
     alike = [jobs for jobs, _ in passes if _cuts(jobs) == _cuts(passes[-1][0])]
     jobs = [
@@ -178,7 +181,7 @@ def _recorded_once(
 ) -> tuple[list[_Job], float]:
     recorder.record_jobs(threads)
     try:
-        work()  # memory is there
+        work()  # allocates memory
         recorder.record_jobs(threads)
         started = perf_counter()
         work()

@@ -12,7 +12,7 @@ from autocalc.cli._scaling import Work
 from autocalc.cli._timing import TimedRow, rows_of
 from autocalc.nn import functional
 
-#: Kernels whose largest case is run where none is named.
+#: The kernels whose largest case runs if none is named.
 KERNELS = (
     *("gemm", "linear", "linear_backward", "conv", "conv_dx", "conv_dweight"),
     *("attention", "attention_backward", "layer_norm", "layer_norm_backward"),
@@ -64,7 +64,7 @@ def _step(model: ac.nn.Module, x: ac.Tensor, target: ac.Tensor) -> Work:
     return lambda: step(x, target)
 
 
-#: What makes each step, by name.
+#: Maps names to functions that make a step.
 STEPS: dict[str, Callable[[], Work]] = {
     "step: MLP 784-512-256-10, batch 128": mlp,
     "step: transformer 16 x 64, d 128, 4 blocks": transformer(128, 16, 64),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How a training shows on the screen: a bar on a terminal, else plain lines."""
+"""The display of a training: a bar on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autocalc.cli._memory import in_megabytes, resident_bytes
 from autocalc.cli._progress import BAR_PAUSE, Speed, fitting, progress_bar, say, stream
 from autocalc.cli._training import EpochEnd, Training, TrainingStep, count_right
 
-#: Seconds between two lines within an epoch, where there is no bar.
+#: The seconds between two lines within an epoch, if there is no bar.
 _LINE_PAUSE = 10.0
 
 
@@ -19,7 +19,7 @@ class Screen(Protocol):
     """Shows the events of a training."""
 
     def __enter__(self) -> Screen:
-        """Begin to show."""
+        """Start the display."""
 
     def __exit__(
         self,
@@ -27,21 +27,21 @@ class Screen(Protocol):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Clean up."""
+        """End the display."""
 
     def show(self, event: TrainingStep | EpochEnd) -> None:
         """Show an event."""
 
 
 def make_screen(training: Training, quiet: bool, err: bool = False) -> Screen:
-    """Return the screen that suits where the output goes."""
+    """Return the screen for the kind of output."""
     if quiet:
         return Quiet()
     return (Bar if stream(err).isatty() else Lines)(training, err)
 
 
 class Quiet:
-    """Shows nothing."""
+    """A screen that shows nothing."""
 
     def __enter__(self) -> Quiet:
         return self
@@ -54,7 +54,7 @@ class Quiet:
 
 
 class Lines(Quiet):
-    """One line after each epoch, and now and then within a long one."""
+    """A screen with one line after each epoch, and some within a long epoch."""
 
     def __init__(self, training: Training, err: bool = False) -> None:
         self._training = training
@@ -63,7 +63,7 @@ class Lines(Quiet):
         self._speed = _speed_of(training)
 
     def show(self, event: TrainingStep | EpochEnd) -> None:
-        """Print a line, if it is time for one."""
+        """Print a line if enough time has passed."""
         if isinstance(event, EpochEnd):
             say(epoch_line(self._training), self._err)
             self._next = perf_counter() + _LINE_PAUSE
@@ -83,7 +83,7 @@ def _speed_of(training: Training) -> Speed:
 
 
 def _shown(speed: Speed, training: Training) -> str:
-    """Return the speed of the last seconds in words."""
+    """Return the speed of the last seconds as text."""
     now = speed.now(training.history.samples, training.history.seconds)
     return f"{now:,.0f} samples/s"
 
@@ -105,7 +105,7 @@ class Bar:
 
     def __init__(self, training: Training, err: bool = False) -> None:
         self._training = training
-        #: Of the steps of this epoch that were shown.
+        #: Sums over the steps of this epoch that were shown.
         self._right, self._seen = 0, 0
         self._next = 0.0
         self._speed = _speed_of(training)
@@ -138,7 +138,7 @@ class Bar:
         return f"epoch {training.epoch + 1}/{training.config.epochs}"
 
     def show(self, event: TrainingStep | EpochEnd) -> None:
-        """Move the bar, or finish it."""
+        """Advance the bar, or finish it."""
         if isinstance(event, EpochEnd):
             self._progress.console.print(epoch_line(self._training), highlight=False)
             if event.number < self._training.config.epochs:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Timing calls of kernels, kernel set by kernel set, in turn."""
+"""Time kernel calls with each kernel set, in turn."""
 
 from __future__ import annotations
 
@@ -23,17 +23,18 @@ from autocalc._kernels.table import TABLE
 from autocalc._tensor.dtypes import DType, float32
 from autocalc.cli._words import hint
 
-#: Seconds that one turn lasts at least; shorter ones measure the clock.
+#: The least seconds of a turn; shorter turns would measure the clock.
 TURN = 2e-3
 
-#: A row has this many turns for each set, if its time allows.
+#: Each set gets this many turns for a row, if there is enough time.
 MOST_TURNS, FEWEST_TURNS = 25, 3
 
 
 class TimedRow:
-    """One row of `ROWS`, ready to run under any choice of kernel sets.
+    """One row of `ROWS`, ready to run with any choice of kernel sets.
 
-    Arrays of float32 can be of another dtype; numbers stay, such as learning rates.
+    Float32 arrays can be converted to another dtype; numbers such as learning rates
+    stay.
     """
 
     def __init__(self, row: BenchmarkRow, dtype: DType = float32) -> None:
@@ -47,12 +48,12 @@ class TimedRow:
 
     @property
     def is_of_dtype(self) -> bool:
-        """Whether an operand is of the dtype, or none is asked for."""
+        """Whether an operand has the requested dtype, or no dtype is requested."""
         return self.dtype is float32 or half_of(*self.operands) is not None
 
     @property
     def work(self) -> float:
-        """The floating-point operations of the call, or the bytes it moves."""
+        """The floating-point operations of the call, or the bytes that it moves."""
         metas, free = tuple(map(meta_of, self.operands)), self.row.free
         result = Meta(**free) if free else None
         work = least_work(self.spec, metas, self.row.attributes, result)
@@ -65,12 +66,12 @@ class TimedRow:
         return call.key(*self.operands, *self.row.attributes, **self.row.keywords)
 
     def sets(self) -> list[str]:
-        """Return the sets that take the call, by rank."""
+        """Return the sets that support the call, ordered by rank."""
         able = [offer for offer in self._offers() if offer.refusal is None]
         return [offer.name for offer in sorted(able, key=lambda offer: -offer.rank)]
 
     def refusal(self, name: str) -> str | None:
-        """Return why a set does not take the call, None if it does."""
+        """Return why a set does not support the call, or None if it does."""
         refusals = {offer.name: offer.refusal for offer in self._offers()}
         return refusals.get(name, "it is not among the sets in use")
 
@@ -79,7 +80,7 @@ class TimedRow:
 
 
 def _own(operand: Any, dtype: Any) -> Any:
-    """Return a copy on the device of results; a transposed operand stays one."""
+    """Return a copy on the device of the results; keep a transposed layout."""
     if isinstance(operand, list):
         return [_own(one, dtype) for one in operand]
     if operand is None or not operand.ndim:
@@ -92,9 +93,10 @@ def _own(operand: Any, dtype: Any) -> Any:
 
 
 def seconds_of(call: TimedRow, sets: Sequence[str], budget: float) -> dict[str, float]:
-    """Return the median seconds of a call under each set; they take turns.
+    """Return the median seconds of a call with each set, in turns.
 
-    Turns alternate, so that another program which runs for a while slows all alike.
+    Turns alternate, so that another program that runs for a while slows all sets
+    equally.
     """
     turns = {name: _turn(call, name) for name in sets}
     times: dict[str, list[float]] = {name: [turn()] for name, turn in turns.items()}
@@ -108,7 +110,7 @@ def seconds_of(call: TimedRow, sets: Sequence[str], budget: float) -> dict[str, 
 
 
 def _turn(call: TimedRow, name: str) -> Callable[[], float]:
-    """Return a function that runs the call for a while; it gives seconds a call."""
+    """Return a function that runs the call for a while and returns seconds per call."""
     selection = current().selection.derive(choices=(name,))
 
     def seconds(repeats: int) -> float:
@@ -121,13 +123,13 @@ def _turn(call: TimedRow, name: str) -> Callable[[], float]:
         finally:
             leave(token)
 
-    seconds(1)  # the decision, the memory
+    seconds(1)  # chooses the kernel, allocates memory
     repeats = max(1, round(TURN / max(seconds(1), 1e-7)))
     return partial(seconds, repeats)
 
 
 def rows_of(names: Sequence[str]) -> list[BenchmarkRow]:
-    """Return the rows of these kernels; all rows where none is named."""
+    """Return the rows of these kernels, or all rows if none is named."""
     known = {row.kernel for row in ROWS.values()}
     for name in names:
         if name not in known:

@@ -68,7 +68,7 @@ def tune_command(
         return
     rows = rows_of(names)
     _check_cache()
-    with matmul_precision("medium"):  # which every set takes; a call asks for its own
+    with matmul_precision("medium"):  # all sets have it; calls have their own
         measured = list(_measured(rows, seconds))
     if not measured:
         click.echo(f"Nothing to measure: {_why_nothing(rows)}")
@@ -86,7 +86,7 @@ def tune_command(
 
 
 def _check_cache() -> None:
-    """Find out before the measurements whether the record can be kept."""
+    """Check before the measurements whether the record can be stored."""
     folder = tuning.path_of_record().parent
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -124,7 +124,7 @@ def _forget() -> None:
 def _measured(
     rows: Sequence[BenchmarkRow], seconds: float
 ) -> Iterator[tuning.Measured]:
-    """Time and show the calls for which there is anything to choose."""
+    """Time and show the calls for which there is a choice."""
     shown = Rows(rows)
     for row in shown:
         if TABLE[row.kernel].key != "shapes":

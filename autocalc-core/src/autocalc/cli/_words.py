@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Words on the command line: what a misspelt one meant, which numbers are possible."""
+"""Words on the command line: suggestions for misspelt ones, and valid numbers."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-#: Cells that no first sentence has.
+#: A width in cells that no first sentence reaches.
 _WHOLE = 1000
-#: Where the words of the command line are kept, for logs.
+#: The key under which the words of the command line are kept, for logs.
 _WORDS = "autocalc.words"
 
 
 def hint(word: str, names: Iterable[str]) -> str:
-    """Return `` Did you mean 'train'?`` if a name is near the word, else nothing."""
+    """Return `` Did you mean 'train'?`` if a name is similar to the word, else ""."""
     near = get_close_matches(word, list(names), n=1)
     return f" Did you mean {near[0]!r}?" if near else ""
 
 
 class Commands(click.Group):
-    """A group that says which command a misspelt one is near to."""
+    """A group that suggests a command for a misspelt one."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -39,7 +39,7 @@ class Commands(click.Group):
     def format_commands(
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
-        """List the commands with the first sentence of their help, in full."""
+        """List the commands with the full first sentence of their help."""
         rows = [
             (name, command.get_short_help_str(limit=_WHOLE))
             for name in self.list_commands(ctx)
@@ -61,7 +61,7 @@ class Number(click.FloatRange):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> Any:
-        """Return the number of a text."""
+        """Return the number that a text states."""
         number = super().convert(value, param, ctx)
         if not math.isfinite(number):
             self.fail(f"{value} is not a finite number.", param, ctx)
@@ -69,12 +69,12 @@ class Number(click.FloatRange):
 
 
 class Seed(click.types.IntParamType):
-    """A seed of random numbers: whatever fits into 64 bits."""
+    """A seed of random numbers: any integer that fits into 64 bits."""
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> Any:
-        """Return the seed of a text."""
+        """Return the seed that a text states."""
         seed = super().convert(value, param, ctx)
         if not -(2**63) <= seed < 2**64:
             self.fail(f"{value} does not fit into 64 bits.", param, ctx)
@@ -86,15 +86,15 @@ def keep_words(ctx: click.Context, args: list[str]) -> None:
     ctx.meta[_WORDS] = list(args)
 
 
-#: Options that are no setting of a training, by their names in the program: those that
-#: were given hold after --resume, too.
+#: Options that are no settings of a training, by their names in the program.  If they
+#: were given, they also apply after --resume.
 _OF_A_RUN = frozenset(
     {"folder", "source", "place", "workers", "threads", "choices", "locked", "compiled"}
 )
 
 
 def going_on(ctx: click.Context, place: Any) -> str:
-    """Return the command that goes on with an interrupted training."""
+    """Return the command that continues an interrupted training."""
     words = ["autocalc", "train", ctx.info_name or "", "--resume", str(place)]
     for param in ctx.command.params:
         name = param.name or ""
