@@ -14,5 +14,5 @@ from autocalc.onnx._record import is_in_onnx_export
 
 __all__ = ["OnnxModule", "export", "is_in_onnx_export", "load"]
 
-if not _TYPE_CHECKING:  # a type checker knows the names that exist
+if not _TYPE_CHECKING:  # type checkers know the names that exist
     __getattr__ = _lookup(__name__)

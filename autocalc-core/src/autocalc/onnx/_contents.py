@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The contents of a recording's memory, as values of a graph.
 
-A recording sees strided views of memory; a graph has values and no memory.  Each slot
-is a list of *pieces*, views with the value that was written there.  A view that is read
-is one of them, or is made of one by transposing, slicing and reshaping, or of several
-by joining them.
+A recording sees strided views of memory, but a graph has values and no memory.  Each
+slot is a list of *pieces*: views with the value that was written there.  A view that is
+read may be one of the pieces.  It may be made of one piece by transposing, slicing and
+reshaping, or of several pieces by joining them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from autocalc.onnx._graph import Graph, Value
 
 
 class StridedView(NamedTuple):
-    """A view in elements: the place of its first one, sizes and strides."""
+    """A view in elements: the position of its first element, sizes and strides."""
 
     offset: int
     shape: Shape
@@ -30,18 +30,18 @@ class StridedView(NamedTuple):
 
     @property
     def stop(self) -> int:
-        """The element after the last one."""
+        """The position after the last element."""
         pairs = zip(self.shape, self.strides, strict=True)
         return self.offset + sum((n - 1) * s for n, s in pairs) + 1
 
     @property
     def size(self) -> int:
-        """How many elements there are."""
+        """The number of elements."""
         return prod(self.shape)
 
     @property
     def dense(self) -> bool:
-        """Whether its elements fill their memory, each once."""
+        """Whether the elements fill their memory, each once."""
         return self.size == self.stop - self.offset and not self.repeats
 
     @property
@@ -51,12 +51,12 @@ class StridedView(NamedTuple):
         return any(s == 0 and n > 1 for n, s in pairs)
 
     def dims(self) -> list[int]:
-        """Return the dimensions of more than one element, the widest stride first."""
+        """Return the dimensions of more than one element, the largest stride first."""
         wide = [i for i, n in enumerate(self.shape) if n > 1 and self.strides[i]]
         return sorted(wide, key=lambda i: -self.strides[i])
 
     def places(self) -> Array:
-        """Return the number of each element, counted from the slot's first."""
+        """Return the position of each element, counted from the start of the slot."""
         grid: Array = np.full(self.shape, self.offset, np.int64)
         for axis, (n, s) in enumerate(zip(self.shape, self.strides, strict=True)):
             lead = (n,) + (1,) * (len(self.shape) - axis - 1)
@@ -72,7 +72,7 @@ class Piece(NamedTuple):
 
 
 def place_of(view: View) -> StridedView:
-    """Return a view in elements."""
+    """Return an array's view, measured in elements."""
     size = view.dtype.itemsize
     odd = view.offset % size or any(s % size for s in view.strides)
     if odd:
@@ -95,7 +95,7 @@ class Contents:
         self._made: dict[StridedView, Value] = {}
 
     def write(self, view: View, value: Value) -> None:
-        """Let `view` hold a value."""
+        """Store a value in `view`."""
         place = place_of(view)
         if not place.size:
             return
@@ -141,7 +141,7 @@ class Contents:
         return restrided(self._graph, last, place)
 
     def _whole(self) -> Piece:
-        """Make one piece of all."""
+        """Merge all pieces into one."""
         piece = joined(self._graph, self._pieces) or overlaid(self._graph, self._pieces)
         self._pieces = [piece]
         return piece
@@ -159,7 +159,8 @@ def _meet(a: StridedView, b: StridedView) -> bool:
 def _box(outer: StridedView, inner: StridedView) -> list[tuple[int, int, int]] | None:
     """Return (start, count, step) in each dimension of `outer` that give `inner`.
 
-    The dimensions of `inner` come in another order; None where it is no such box.
+    The dimensions of `inner` may have another order.  Return None if `inner` is not
+    such a box.
     """
     order = outer.dims()
     left = {i: (inner.shape[i], inner.strides[i]) for i in inner.dims()}
@@ -213,14 +214,14 @@ def _merged(place: StridedView) -> StridedView:
 
 
 def _in_memory_order(graph: Graph, piece: Piece) -> Value:
-    """Return the value with its dimensions ordered as they are in memory."""
+    """Return the value with its dimensions in the order that they have in memory."""
     dims = piece.place.dims()
     ones = [i for i in range(len(piece.place.shape)) if i not in dims]
     return graph.permute(piece.value, _stable(piece.place, [*ones, *dims]))
 
 
 def _stable(place: StridedView, order: list[int]) -> list[int]:
-    """Return the order, or that of the dimensions themselves where both are one."""
+    """Return the order, or sorted dimensions if the view already has that order."""
     dims = place.dims()
     return sorted(order) if dims == sorted(dims) else order
 
@@ -230,7 +231,7 @@ def _split(
 ) -> tuple[list[int], list[int], list[int]] | None:
     """Return a shape of the memory, and starts and counts in it, that give a view.
 
-    None where the view is none of blocks within blocks.
+    Return None if the view does not consist of blocks within blocks.
     """
     rest, block = place.offset - outer.offset, outer.size
     shape: list[int] = []
@@ -255,10 +256,10 @@ def _split(
 def _arranged(
     graph: Graph, value: Value, order: list[int], place: StridedView
 ) -> Value:
-    """Return a value as a view has its dimensions.
+    """Return a value with its dimensions in the order of a view.
 
-    `order` are the dimensions of `value` of more than one element, the one of the
-    widest stride first.
+    `order` has the dimensions of `value` with more than one element, the largest stride
+    first.
     """
     wanted = [i for i, n in enumerate(place.shape) if n > 1 and place.strides[i]]
     rank = {dim: number for number, dim in enumerate(place.dims())}
@@ -272,7 +273,7 @@ def _arranged(
 
 
 def joined(graph: Graph, pieces: Sequence[Piece]) -> Piece | None:
-    """Return pieces that follow each other in one dimension as one, or None."""
+    """Return pieces that follow each other in one dimension as one piece, or None."""
     line = sorted(pieces, key=lambda piece: piece.place.offset)
     first = line[0].place
     if len(line) < 2 or any(len(p.place.shape) != len(first.shape) for p in line):
@@ -299,7 +300,7 @@ def _lined_up(line: Sequence[Piece], axis: int) -> StridedView | None:
     """Return the view of pieces that follow each other along `axis`, or None."""
     widest = max(line, key=lambda p: p.place.shape[axis]).place
     step = widest.strides[axis]
-    if not step:  # single elements: the distance of the first two
+    if not step:  # for single elements, take the distance of the first two
         step = line[1].place.offset - line[0].place.offset
     if not step:
         return None
@@ -320,7 +321,7 @@ def _lined_up(line: Sequence[Piece], axis: int) -> StridedView | None:
 
 
 def overlaid(graph: Graph, pieces: Sequence[Piece]) -> Piece:
-    """Return the first piece, which fills all the memory, with the others upon it."""
+    """Return the first piece, which fills all memory, overwritten by the others."""
     first = pieces[0]
     start = min(p.place.offset for p in pieces)
     stop = max(p.place.stop for p in pieces)
@@ -343,7 +344,7 @@ def overlaid(graph: Graph, pieces: Sequence[Piece]) -> Piece:
 def _as_box(
     graph: Graph, outer: StridedView, cuts: Sequence[tuple[int, int, int]], piece: Piece
 ) -> Value:
-    """Return the value of a piece with the dimensions of what it is written upon."""
+    """Return the value of a piece with the dimensions of the box that it overwrites."""
     shape = tuple(n for _, n, _ in cuts)
     sizes = zip(shape, outer.strides, strict=True)
     inner = StridedView(0, shape, tuple(s if n > 1 else 0 for n, s in sizes))
@@ -357,7 +358,7 @@ def _pasted(
     cuts: Sequence[tuple[int, int, int]],
     axis: int,
 ) -> Value:
-    """Return `value` with `part` in the box, by the dimensions from `axis` on."""
+    """Return `value` with `part` in the box; recursive over dimensions from `axis`."""
     if axis == len(cuts):
         return part
     start, count, _ = cuts[axis]
@@ -377,7 +378,7 @@ def _pasted(
 
 
 def _scattered(graph: Graph, first: Piece, piece: Piece) -> Value:
-    """Return the first piece with the elements of another at their places."""
+    """Return the first piece with the elements of another one at their positions."""
     row = graph.reshape(_in_memory_order(graph, first), (first.place.size,))
     places = (piece.place.places() - first.place.offset).reshape(-1)
     new = graph.reshape(piece.value, (piece.place.size,))

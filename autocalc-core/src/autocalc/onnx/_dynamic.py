@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A size that is free: graphs of three recordings made into one.
+"""Free sizes: graphs of three recordings merged into one.
 
-A model is recorded with three sizes.  Where the graphs differ by nothing but constants
-that hold sizes, each of these is ``a * size + b``, and the graph computes it.
+A model is recorded with three sizes.  If the graphs only differ in constants that hold
+sizes, each of these constants is ``a * size + b``, and the merged graph computes it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def free_size(
     outputs: Sequence[str],
     tensors: Sequence[Tensor],
 ) -> Free | None:
-    """Return what `dynamic_axes` asks for; None for nothing."""
+    """Return the free size that `dynamic_axes` requests, or None."""
     if not dynamic_axes:
         return None
     if not isinstance(dynamic_axes, Mapping):
@@ -77,7 +77,7 @@ def free_size(
 
 
 def _given(name: str, value: Any) -> Mapping[Any, Any]:
-    """Return names by dimension."""
+    """Return the names of free sizes by dimension."""
     if isinstance(value, Mapping):
         return value
     if isinstance(value, (list, tuple)):
@@ -109,10 +109,10 @@ def _axis(name: str, axis: Any, tensor: Tensor) -> int:
 def examples(
     tensors: Sequence[Tensor], free: Free | None = None, size: int = 0
 ) -> list[Tensor]:
-    """Return the tensors with `size` in place of the free size, by repeating.
+    """Return the tensors with `size` in place of the free size, by repetition.
 
-    Each has memory of its own: what the model writes changes none of the caller's, and
-    a tensor that is given twice is two inputs.
+    Each result has its own memory, so that writes of the model do not change the
+    tensors of the caller.  A tensor that is given twice becomes two inputs.
     """
     found = []
     for number, tensor in enumerate(tensors):
@@ -130,13 +130,13 @@ class Affine(NamedTuple):
     rest: int
 
     def text(self, name: str) -> str:
-        """Return it as the name of a dimension."""
+        """Return the expression as the name of a dimension."""
         scaled = name if self.factor == 1 else f"{self.factor}*{name}"
         return scaled if not self.rest else f"{scaled}{self.rest:+d}"
 
 
 class Merged:
-    """One graph of three that were recorded with different sizes."""
+    """One graph made of three that were recorded with different sizes."""
 
     def __init__(
         self, graphs: Sequence[Graph], sizes: Sequence[int], free: Free
@@ -147,7 +147,7 @@ class Merged:
         self._size = ""
 
     def run(self) -> Graph:
-        """Compare the graphs; let the first compute what differs."""
+        """Compare the graphs; make the first one compute the differences."""
         first = self.graph
         for other in self._graphs[1:]:
             self._expect_alike(first, other)
@@ -162,7 +162,7 @@ class Merged:
         return first
 
     def shapes(self, values: str) -> list[tuple[int | str, ...]]:
-        """Return the shapes of `inputs` or `outputs`, with names for what is free."""
+        """Return the shapes of `inputs` or `outputs`, with names for free sizes."""
         found: list[tuple[int | str, ...]] = []
         for several in zip(*(getattr(g, values) for g in self._graphs), strict=True):
             sizes = zip(*(value.shape for value in several), strict=True)
@@ -217,7 +217,7 @@ class Merged:
         )
 
     def _inferred(self, moving: set[str]) -> dict[str, Any]:
-        """Return shapes of Reshape with one size that is free: the rest tells it."""
+        """Return shapes for Reshape in which one free size is inferred."""
         users: dict[str, list[str]] = {}
         for call in self.graph.calls:
             for i, name in enumerate(call.inputs):
@@ -232,14 +232,14 @@ class Merged:
         return found
 
     def _compute(self, name: str) -> None:
-        """Let nodes compute a vector of sizes."""
+        """Add nodes that compute a vector of sizes."""
         rows = zip(*(graph.arrays[name] for graph in self._graphs), strict=True)
         parts = [self._entry(self._affine([int(n) for n in row])) for row in rows]
         self._add("Concat", parts, name, axis=0)
         del self.graph.arrays[name]
 
     def _entry(self, affine: Affine) -> str:
-        """Return the name of a vector of one number."""
+        """Return the name of a vector with one number."""
         if not affine.factor:
             return self._number(affine.rest)
         value = self._free_size()

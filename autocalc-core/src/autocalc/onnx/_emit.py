@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From a recording to a graph."""
+"""Conversion of a recording to a graph."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from autocalc.onnx._record import CallRecord
 
 
 def state_of(model: Any) -> dict[str, Any]:
-    """Return parameters and buffers by their names, those of no checkpoint too."""
+    """Return parameters and buffers by name, including those outside of checkpoints."""
     if not isinstance(model, Module):
         return {}
     return {**dict(model.named_parameters()), **dict(model.named_buffers())}
@@ -46,7 +46,8 @@ class Emitter:
         self._missing: dict[str, UserLine | None] = {}
 
     def run(self, inputs: Sequence[str], outputs: Sequence[str] | None) -> Graph:
-        """Write everything; raise with a list of all that ONNX has no nodes for."""
+        """Write everything; raise with a list of the kernels that ONNX does not have.
+        """
         graph, recording = self.graph, self._recording
         for name, view in zip(inputs, recording.inputs, strict=True):
             slot = self._slots.setdefault(view.slot, Contents(graph))
@@ -64,7 +65,7 @@ class Emitter:
         return graph
 
     def _contents(self, view: View) -> Contents:
-        """Return the value of a slot; one from before the call is a constant."""
+        """Return the value of a slot; memory from before the call is constant."""
         contents = self._slots.get(view.slot)
         if contents is None:
             contents = self._slots[view.slot] = Contents(self.graph)
@@ -74,7 +75,7 @@ class Emitter:
         return contents
 
     def _take(self, contents: Contents, view: View, root: Any) -> None:
-        """Put the constants in a slot: parameters by their names, or all of it."""
+        """Store constants in a slot: parameters by name, or the whole slot."""
         seen = set()
         for own, name, array in self._owned.get(view.slot, ()):
             place = place_of(own)
@@ -85,7 +86,7 @@ class Emitter:
                 contents.write(own, value)
         if not seen:
             whole = self._recording.memory.view(root)
-            # 0-d numbers are many and often the same.
+            # 0-d numbers are frequent and often equal.
             new = self.graph.constant if root.size < 2 else self._named
             contents.write(whole, new(np.array(root)))
 
@@ -103,7 +104,7 @@ class Emitter:
         return tuple(map(self._read, operand))
 
     def _call(self, call: Instruction) -> None:
-        """Write one kernel call; one that ONNX lacks is noted and goes on."""
+        """Write one kernel call; note a call that ONNX lacks, and continue."""
         if call.spec is None or call.spec.writes:
             self._missing.setdefault(call.name, call.line)
             return
@@ -118,7 +119,7 @@ class Emitter:
                 if mask >> i & 1
             }
         first = call.outputs[0]
-        assert isinstance(first, View)  # lists are outputs of optimizers alone
+        assert isinstance(first, View)  # only optimizers write lists
         if spec.free:
             words.update(shape=first.shape, dtype=first.dtype)
         if spec.name == "copy":
@@ -142,7 +143,7 @@ class Emitter:
         return view and Value("nothing", view.shape, view.dtype)
 
     def _write(self, call: Instruction, view: View, value: Value) -> None:
-        """Let memory hold a result; an elementwise one may be smaller than it."""
+        """Store a result in memory; an elementwise result may be smaller."""
         if not self._recording.memory.slots[view.slot].made and not self._is_input(
             view
         ):
@@ -182,5 +183,5 @@ def emit(
     inputs: Sequence[str],
     outputs: Sequence[str] | None,
 ) -> Graph:
-    """Return the graph of a recording; names are those of inputs and outputs."""
+    """Return the graph of a recording; the names are those of inputs and outputs."""
     return Emitter(recording, state_of(model)).run(inputs, outputs)

@@ -113,7 +113,7 @@ def _path(f: Any) -> Path:
 
 
 def _names(what: str, names: Any, count: int) -> list[str] | None:
-    """Return names that the caller gave, checked; None for none."""
+    """Return the checked names that the caller gave, or None."""
     if names is None:
         return None
     texts = isinstance(names, Sequence) and all(isinstance(n, str) and n for n in names)

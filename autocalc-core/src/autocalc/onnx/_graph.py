@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A graph while it is written: nodes, constant arrays, and helpers that add nodes.
+"""A graph that is being written: nodes, constant arrays, and helpers for nodes.
 
-Shapes are those of one recording.  Sizes are distinguished from other constants, so
-that graphs of several recordings can be made into one whose sizes are free.
+The shapes are those of one recording.  Sizes are distinguished from other constants.
+So graphs of several recordings can be merged into one with free sizes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from autocalc._tensor.dtypes import bfloat16
 
 _INT64 = np.dtype(np.int64)
 
-#: ONNX's operators that take float16 and not bfloat16, and those that take neither.
+#: Operators of ONNX that take float16 but not bfloat16, and operators that take
+#: neither.
 WITHOUT_BFLOAT16 = frozenset({
     "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "AveragePool", "Conv",
     "ConvTranspose", "Cos", "Cosh", "Einsum", "Elu", "GRU", "GlobalAveragePool",
@@ -33,7 +34,7 @@ _BFLOAT16, _NONE = frozenset({bfloat16.numpy}), frozenset[DType]()
 
 
 class Value(NamedTuple):
-    """A value: a node's result, an input or a constant array."""
+    """A value: the result of a node, an input or a constant array."""
 
     name: str
     shape: Shape
@@ -51,7 +52,7 @@ class GraphNode:
 
 
 def _refused(op: str) -> frozenset[DType]:
-    """Return the halves that an operator does not take."""
+    """Return the half-precision dtypes that an operator does not take."""
     if op in WITHOUT_HALVES:
         return HALVES
     return _BFLOAT16 if op in WITHOUT_BFLOAT16 else _NONE
@@ -89,7 +90,7 @@ class Graph:
         self._known: dict[tuple[Any, ...], Value] = {}
 
     def name(self, wanted: str) -> str:
-        """Return `wanted`, or with a number after it where that is taken."""
+        """Return `wanted`, with a number appended if that name is taken."""
         name, count = wanted, 0
         while name in self._names:
             count += 1
@@ -111,7 +112,7 @@ class Graph:
         dtype: DType | None = None,
         **attributes: Any,
     ) -> Value:
-        """Add a node of one output, which is like the inputs, broadcast, by default."""
+        """Add a node with one output; its default shape is that of broadcast inputs."""
         there = [x for x in inputs if x is not None]
         if shape is None:
             shape = np.broadcast_shapes(*(x.shape for x in there))
@@ -125,9 +126,10 @@ class Graph:
         metas: Sequence[tuple[Shape, DType]],
         **attributes: Any,
     ) -> tuple[Value, ...]:
-        """Add a node of several outputs with these shapes and dtypes.
+        """Add a node with several outputs of these shapes and dtypes.
 
-        Halves that the operator does not take are cast to float32, and results back.
+        Inputs of half precision that the operator does not take are cast to float32,
+        and the results are cast back.
         """
         refused = _refused(op)
         if refused and any(x is not None and x.dtype in refused for x in inputs):
@@ -151,13 +153,13 @@ class Graph:
     # ---- constants ----------------------------------------------------------------
 
     def array(self, array: Array, name: str) -> Value:
-        """Add a constant array under a name of its own."""
+        """Add a constant array under a new name."""
         value = Value(self.name(name), array.shape, array.dtype)
         self.arrays[value.name] = array
         return value
 
     def constant(self, array: Any, dtype: DType | None = None) -> Value:
-        """Return a constant; equal ones are one."""
+        """Return a constant; equal constants are stored once."""
         array = np.asarray(array, dtype)
         key = array.shape, array.dtype, array.tobytes()
         if key not in self._known:
@@ -165,13 +167,13 @@ class Graph:
         return self._known[key]
 
     def numbers(self, numbers: Sequence[int]) -> Value:
-        """Return a vector of sizes, or of places."""
+        """Return a vector of sizes or positions."""
         value = self.array(np.array(numbers, np.int64), "sizes")
         self.sizes.add(value.name)
         return value
 
     def axes(self, axes: Sequence[int]) -> Value:
-        """Return a vector that is the same for all sizes."""
+        """Return a vector that does not depend on free sizes."""
         return self.constant(np.array(axes, np.int64))
 
     # ---- other views of a value ------------------------------------------------------
@@ -217,7 +219,7 @@ class Graph:
         counts: Sequence[int],
         steps: Sequence[int],
     ) -> Value:
-        """Return so many elements of each dimension, from a start, at steps."""
+        """Return `counts` elements of each dimension, by these starts and steps."""
         whole = zip(x.shape, starts, counts, steps, strict=True)
         axes = [i for i, (n, a, m, s) in enumerate(whole) if (a, m, s) != (0, n, 1)]
         if not axes:
@@ -238,7 +240,7 @@ class Graph:
         return self.node("Concat", *parts, shape=tuple(shape), dtype=dtype, axis=axis)
 
     def taken(self, x: Value, places: Array) -> Value:
-        """Return the elements of `x`, in a row, at these places, in their shape."""
+        """Return the elements of flattened `x` at positions, in the shape of these."""
         row = self.reshape(x, (prod(x.shape),))
         index = self.constant(places, _INT64)
         return self.node(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Operators on integers that the host knows, as sizes are computed by."""
+"""Integer operators on values that the host knows, with which sizes are computed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ def _div(node: Node, a: Array, b: Array) -> Array:
     return np.asarray(np.trunc(a / b), np.int64)
 
 
-#: By the operator's name: functions of a node and arrays of at most one dimension.
+#: Maps the name of an operator to a function of a node and arrays of at most one
+#: dimension.
 KNOWN: dict[str, Callable[..., Any]] = {
     "Add": lambda node, a, b: a + b,
     "Concat": _concat,

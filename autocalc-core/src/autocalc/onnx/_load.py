@@ -23,7 +23,7 @@ from autocalc.onnx._package import package
 from autocalc.onnx._proto import KINDS
 from autocalc.onnx._table import READERS
 
-#: Older operators have other attributes.
+#: Operators of older versions have other attributes.
 OLDEST = 13
 
 _DOMAINS = ("", "ai.onnx")
@@ -75,7 +75,7 @@ def load(f: str | os.PathLike[str], *, trainable: bool = False) -> OnnxModule:
         return _module(model, trainable)
     except (AutocalcError, ImportError):
         raise
-    except Exception as error:  # whatever damaged messages make Python raise
+    except Exception as error:  # any error that a damaged message causes
         message = f"onnx.load: {os.fspath(f)} is damaged: {_first_line(error)}"
         raise CheckpointError(message) from error
 
@@ -133,7 +133,7 @@ def _opset(model: Any) -> int:
 
 
 def _check(graph: Any) -> None:
-    """Raise with a list of all operators that there is no reader for."""
+    """Raise with a list of all operators that have no reader."""
     names = [
         one.op_type if one.domain in _DOMAINS else f"{one.domain}::{one.op_type}"
         for one in graph.node
@@ -176,7 +176,7 @@ def _expect_made(what: str, names: list[str], made: set[str]) -> None:
 
 
 def _first_line(error: Exception) -> str:
-    """Return an error's type and the first line of its text."""
+    """Return the type of an error and the first line of its text."""
     text = str(error).strip().partition("\n")[0]
     return f"{type(error).__name__}: {text}"
 
@@ -186,7 +186,7 @@ def _node(one: Any, opset: int) -> Node:
     attributes = {a.name: _plain(helper.get_attribute_value(a)) for a in one.attribute}
     texts = [one.op_type, one.name, *one.input, *one.output, *attributes]
     for text in texts:
-        if not isinstance(text, str):  # as protobuf has what is no UTF-8
+        if not isinstance(text, str):  # protobuf does this for invalid UTF-8
             message = f"onnx.load: a node has the name {text!r}, which is not a string."
             raise CheckpointError(message)
     name = one.name or f"that makes {', '.join(one.output)}"
@@ -194,7 +194,7 @@ def _node(one: Any, opset: int) -> Node:
 
 
 def _plain(value: Any) -> Any:
-    """Return an attribute as numbers, texts, lists of them, or as it is."""
+    """Return an attribute as numbers, strings or lists of them, or unchanged."""
     if isinstance(value, bytes):
         return value.decode()
     if isinstance(value, list):
@@ -203,7 +203,7 @@ def _plain(value: Any) -> Any:
 
 
 def _constant(node: Node, arrays: dict[str, Array]) -> bool:
-    """Return whether a node is a constant, which is taken among the arrays."""
+    """Return whether a node is a constant, which is stored with the arrays."""
     if node.op != "Constant":
         return False
     (kind, value), name = next(iter(node.attributes.items())), node.outputs[0]
@@ -259,7 +259,7 @@ def _kinds(model: Any, arrays: dict[str, Array]) -> dict[str, str]:
 
 
 def _said(text: str) -> dict[str, Any]:
-    """Return the metadata's entries about arrays."""
+    """Return the entries of the metadata about arrays."""
     try:
         said = json.loads(text)
     except (ValueError, RecursionError):

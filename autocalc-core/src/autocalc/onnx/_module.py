@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A graph that was read, as a module."""
+"""A module that runs a loaded graph."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _INT64 = np.dtype(np.int64)
 
 
 class _Part(Module):
-    """Holds the parameters and buffers whose names begin alike.
+    """Holds the parameters and buffers whose names share a prefix.
 
-    It is called for them, so that a recorder of calls sees whose they are.
+    The module is called to read them, so that a recorder of calls sees their owner.
     """
 
     def forward(self, name: str) -> Any:
@@ -83,10 +83,10 @@ class OnnxModule(Module):
         self._mark_last()
 
     def _enter(self, name: str, array: Array, kind: str, trainable: bool) -> None:
-        """Take up a constant array: a parameter, a buffer, or a number of the graph."""
+        """Store a constant array: as a parameter, a buffer, or a known number."""
         if kind == "constant":
             whole = array.dtype == _INT64 and array.ndim < 2
-            known = whole or array.size == 1  # sizes, places, limits
+            known = whole or array.size == 1  # sizes, positions, limits
             self._constants[name] = (
                 Known(array) if known else from_numpy(np.array(array))
             )
@@ -105,7 +105,7 @@ class OnnxModule(Module):
         self._owners[name] = owner, last
 
     def _mark_last(self) -> None:
-        """Note for each node which values no later one needs."""
+        """Note for each node which values no later node needs."""
         needed = set(self.output_names)
         for node in reversed(self._nodes):
             names = {*node.inputs, *node.outputs} - {""}
@@ -150,7 +150,7 @@ class OnnxModule(Module):
             results = _results(node, given)
         except AutocalcError:
             raise
-        except Exception as error:  # whatever a damaged node makes Python raise
+        except Exception as error:  # any error that a damaged node causes
             shapes = ", ".join(_described(x) for x in given)
             raise OnnxError(
                 f"OnnxModule: the operator {node.op} ({node.name}) cannot be run with "
@@ -163,7 +163,7 @@ class OnnxModule(Module):
 
 
 def _results(node: Node, given: list[Any]) -> tuple[Any, ...]:
-    """Run a node: by the host where all its inputs are sizes, else by its reader."""
+    """Run a node: on the host if all inputs are sizes, else by its reader."""
     if node.op in KNOWN and all(x is None or _is_whole(x) for x in given):
         arrays = [x and x.array for x in given]
         return (Known(np.asarray(KNOWN[node.op](node, *arrays))),)
@@ -177,7 +177,7 @@ def _results(node: Node, given: list[Any]) -> tuple[Any, ...]:
 
 
 def _check_used(node: Node, count: int) -> None:
-    """Raise if a node has attributes that had no effect, or more outputs than known."""
+    """Raise if a node has unused attributes, or more outputs than are known."""
     unused = node.attributes.keys() - node.used - {*READERS[node.op].unused}
     if unused:
         raise OnnxError(
@@ -205,6 +205,6 @@ def _is_whole(value: Any) -> bool:
 
 
 def _free(name: str) -> str:
-    """Return a name under which a module can hold something."""
+    """Return a name under which a module can store something."""
     name = name or "_"
     return f"{name}_" if hasattr(Module, name) or name in vars(Module()) else name

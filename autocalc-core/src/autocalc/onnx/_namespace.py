@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """`Kernels`: the namespace in which decompositions write a graph.
 
-It has the functions of `arrays`, on values of a graph.  A kernel that has a *writer*
-adds its nodes; any other is written as its decomposition.
+It has the functions of `arrays`, but for values of a graph.  A kernel that has a
+*writer* adds its nodes; any other kernel is written as its decomposition.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from autocalc.onnx._table import WRITERS
 
 
 class NoWriter(OnnxError):
-    """A kernel that ONNX has no nodes for."""
+    """An error for a kernel that ONNX has no nodes for."""
 
 
 def _half_of(*operands: Any) -> DType | None:
@@ -37,7 +37,7 @@ def _half_of(*operands: Any) -> DType | None:
 
 
 class Kernels:
-    """The twin of `arrays` that writes a graph."""
+    """The counterpart of `arrays` that writes a graph."""
 
     records = True
 
@@ -53,7 +53,7 @@ class Kernels:
             raise AttributeError(message) from None
 
     def run(self, spec: KernelSpec, *args: Any, want: int = 0, **words: Any) -> Any:
-        """Write a kernel's call; return its value, or a tuple as the kernel would."""
+        """Write a kernel call; return its value, or a tuple like the kernel."""
         mandatory = sum(1 << i for i, o in enumerate(spec.outputs) if not o.optional)
         args = (*args, *self._defaults(spec, len(args)))
         writer = WRITERS.get(spec.name)
@@ -65,21 +65,21 @@ class Kernels:
         if mandatory + 1 != 1 << len(spec.outputs):
             words["want"] = want | mandatory
         half = _half_of(*args, *words.values())
-        if half is not None:  # which are rounded once
+        if half is not None:  # each of them is rounded once
             return self._in_float32(spec, half, args, words)
         return spec.decomposition(self, *args, **words)
 
     def _in_float32(
         self, spec: KernelSpec, half: DType, args: Any, words: dict[str, Any]
     ) -> Any:
-        """Write a decomposition of halves in float32, and round its results."""
+        """Write a decomposition of half precision in float32; round its results."""
         wide = [self._cast_all(x, HALVES, FLOAT32) for x in args]
         named = {key: self._cast_all(x, HALVES, FLOAT32) for key, x in words.items()}
         results = self.run(spec, *wide, **named)
         return self._cast_all(results, {FLOAT32}, half)
 
     def _cast_all(self, x: Any, dtypes: Collection[DType], dtype: DType) -> Any:
-        """Return a value, or those in a tuple, in `dtype` if it is of `dtypes`."""
+        """Cast a value, or the values in a tuple, to `dtype` if it is of `dtypes`."""
         if isinstance(x, Value):
             return self.graph.cast(x, dtype) if x.dtype in dtypes else x
         if type(x) is tuple:
@@ -94,7 +94,7 @@ class Kernels:
 
     @staticmethod
     def _padded(spec: KernelSpec, result: Any) -> Any:
-        """Put None in the places of optional outputs."""
+        """Insert None for missing optional outputs."""
         if len(spec.outputs) == 1:
             return result
         results = iter(result if type(result) is tuple else (result,))
@@ -114,7 +114,7 @@ class Kernels:
 
     @staticmethod
     def is_view(a: Value) -> bool:  # noqa: ARG004  as `arrays` has it
-        """Nothing is written in place here."""
+        """Return True, because nothing here is written in place."""
         return True
 
     # ---- making values --------------------------------------------------------------
@@ -140,8 +140,8 @@ class Kernels:
         return self.graph.cast(a, dtype)
 
     def copy(self, a: Value, into: Any = None) -> Value:
-        """Return `a`, which will not change."""
-        assert into is None  # a decomposition returns what is new
+        """Return `a`, because values never change."""
+        assert into is None  # decompositions return new values
         return a
 
     contiguous = frozen = copy

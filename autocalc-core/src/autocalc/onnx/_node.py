@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Nodes of a graph that was read, and values that the host knows."""
+"""The nodes of a loaded graph, and values that the host knows."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Node:
         return of(np.dtype(helper.tensor_dtype_to_np_dtype(self.get(name))))
 
     def only(self, name: str, *allowed: Any) -> None:
-        """Raise unless an attribute has one of these values, the first by default."""
+        """Raise unless an attribute has one of these values; the first is default."""
         self.expect(name, self.get(name, allowed[0]), *allowed)
 
     def expect(self, name: str, value: Any, *allowed: Any) -> None:
@@ -70,7 +70,7 @@ class Node:
 
 
 class Known:
-    """Numbers that the host knows: sizes, places, limits, and sums of them."""
+    """Numbers that the host knows: sizes, positions, limits, and sums of them."""
 
     __slots__ = ("array", "tensor")
 
@@ -80,12 +80,12 @@ class Known:
 
 
 def numbers_of(value: Any) -> list[Any]:
-    """Return the elements of a value in one list."""
+    """Return the elements of a value as one list."""
     known = isinstance(value, Known)
     array = value.array if known else value.detach().numpy()
     return array.reshape(-1).tolist()  # type: ignore[no-any-return]
 
 
 def tensor_of(value: Any) -> Any:
-    """Return a value as a tensor; None as itself."""
+    """Return a value as a tensor; None stays None."""
     return value.tensor if isinstance(value, Known) else value

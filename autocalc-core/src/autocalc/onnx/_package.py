@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The package `onnx`, which describes the format; an optional extra."""
+"""The package `onnx`, which describes the format; it is an optional extra."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from autocalc.errors import OnnxError
 
 
 def package(where: str, part: str = "onnx") -> Any:
-    """Return the package `onnx`, or a part of it; raise with the command to get it."""
+    """Return the package `onnx` or a part of it; raise if it is not installed.
+
+    The error contains the command that installs it.
+    """
     try:
         return import_module(part)
     except ImportError as error:

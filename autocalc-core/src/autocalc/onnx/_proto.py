@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From a graph to the messages of the format."""
+"""Conversion of a graph to the messages of the format."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from autocalc.errors import OnnxError
 from autocalc.onnx._graph import Graph, GraphNode, Value
 from autocalc.onnx._package import package
 
-#: The version of the operators that are written, and of the file format.
+#: The versions of the written operators and of the file format.
 OPSET = 18
 IR_VERSION = 8
 
-#: Where a file says which of its constants are parameters and buffers.
+#: The key under which a file stores which constants are parameters and buffers.
 KINDS = "autocalc_kinds"
 
-#: protobuf's limit on one message.
+#: The limit of protobuf for one message.
 MOST_BYTES = 2**31 - 1
 
 Shape = tuple[int | str, ...]
 
 
 def used(graph: Graph) -> Graph:
-    """Drop nodes and constants that no output needs."""
+    """Remove nodes and constants that no output needs."""
     needed = {value.name for value in graph.outputs}
     calls: list[GraphNode] = []
     for call in reversed(graph.calls):
@@ -42,7 +42,7 @@ def used(graph: Graph) -> Graph:
 
 
 def model_of(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> Any:
-    """Return the message of a whole model, checked; shapes are those of its ends."""
+    """Return the checked message of a model; the shapes are of inputs and outputs."""
     onnx = package("onnx.export")
     helper = package("onnx.export", "onnx.helper")
     nbytes = sum(array.nbytes for array in graph.arrays.values())
@@ -70,7 +70,7 @@ def model_of(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape]) ->
 
 
 def _check(onnx: Any, model: Any) -> None:
-    """Raise an error of ours where ONNX's own check refuses what was written."""
+    """Raise an error of AutoCalc if ONNX's own check refuses the message."""
     inference = package("onnx.export", "onnx.shape_inference").InferenceError
     try:
         onnx.checker.check_model(model, full_check=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One call of a model, recorded: kernel calls over slots of memory."""
+"""A recorded call of a model: kernel calls on slots of memory."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Arguments:
             self.names += [name if count == 1 else f"{name}_{i}" for i in range(count)]
 
     def given(self, tensors: Sequence[Tensor]) -> tuple[Any, Any]:
-        """Return arguments and keywords with other tensors in their places."""
+        """Return arguments and keywords with other tensors in the same places."""
         leaves = list(self._leaves)
         for place, tensor in zip(self._places, tensors, strict=True):
             leaves[place] = tensor
@@ -79,7 +79,7 @@ def _count(value: Any) -> int:
 
 
 def _names(model: Callable[..., Any], count: int) -> list[str]:
-    """Return names of positional arguments, as the model's function calls them."""
+    """Return the names of positional arguments in the model's function."""
     function = model.forward if isinstance(model, Module) else model
     names: list[str] = []
     try:
@@ -92,10 +92,10 @@ def _names(model: Callable[..., Any], count: int) -> list[str]:
 
 
 class _Recorder(StepRecorder):
-    """Refuses, in words of its own, what a graph cannot hold."""
+    """A recorder with its own errors for everything that a graph cannot hold."""
 
     def refuse(self, what: str, instead: str = "") -> None:
-        del instead  # it is for a compiled function
+        del instead  # it is for compiled functions
         if not self.inside:
             raise OnnxError(
                 f"onnx.export: {what} reads the value of a tensor while the model is "
@@ -105,7 +105,7 @@ class _Recorder(StepRecorder):
             )
 
 
-#: True while this context's model is being exported.
+#: True in a context whose model is being exported.
 _EXPORTS: ContextVar[bool] = ContextVar("exports", default=False)
 
 
@@ -123,7 +123,7 @@ def is_in_onnx_export() -> bool:
 
 @contextmanager
 def evaluating(model: Any) -> Iterator[None]:
-    """Let a module and its parts be in evaluation mode, then as they were."""
+    """Set a module and its parts to evaluation mode for a block."""
     token = _EXPORTS.set(True)
     parts = list(model.modules()) if isinstance(model, Module) else []
     modes = [part.training for part in parts]
@@ -138,9 +138,9 @@ def evaluating(model: Any) -> Iterator[None]:
 
 
 def record(model: Callable[..., Any], args: Any, kwargs: Any) -> CallRecord:
-    """Run a model once, by the reference kernels, and return what it did.
+    """Run a model once with the reference kernels, and return the recording.
 
-    The reference has each kernel, so that composites stay whole, and the graph is the
+    The reference set has every kernel.  So composites stay whole, and the graph is the
     same on every machine.
     """
     leaves: list[Any] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where writers of kernels and readers of nodes enter themselves."""
+"""The tables in which writers of kernels and readers of nodes are registered."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-#: By kernel: ``writer(k, *inputs, *attributes)`` returns values of the graph.
+#: Maps a kernel to ``writer(k, *inputs, *attributes)``, which returns values of the
+#: graph.
 WRITERS: dict[str, Callable[..., Any]] = {}
 
 
@@ -31,12 +32,12 @@ class Reader(NamedTuple):
     unused: tuple[str, ...] = ()
 
 
-#: By the operator's name.
+#: Maps the name of an operator to its reader.
 READERS: dict[str, Reader] = {}
 
 
 def writes(*names: str) -> Callable[[Function], Function]:
-    """Enter a function as the writer of kernels."""
+    """Register a function as the writer of kernels."""
 
     def enter(function: Function) -> Function:
         WRITERS.update(dict.fromkeys(names, function))
@@ -48,7 +49,7 @@ def writes(*names: str) -> Callable[[Function], Function]:
 def reads(
     *names: str, numbers: tuple[int, ...] = (), unused: tuple[str, ...] = ()
 ) -> Callable[[Function], Function]:
-    """Enter a function as the reader of operators."""
+    """Register a function as the reader of operators."""
 
     def enter(function: Function) -> Function:
         READERS.update(dict.fromkeys(names, Reader(function, numbers, unused)))
