@@ -92,7 +92,7 @@ def _(
     ratio: list[float] | None = None,
     training: list[bool] | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return the input: graphs are run for inference, where nothing is dropped."""
+    """Return the input: graphs run for inference, where dropout does nothing."""
     if ratio is None or ratio[0] > 0:
         node.expect("training_mode", bool(training and training[0]), False)
     return x, constants.ones(x.shape, dtype=dtypes.bool_)

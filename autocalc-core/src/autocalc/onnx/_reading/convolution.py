@@ -19,7 +19,7 @@ _TURNED = {
 
 
 def window(node: Node, x: Tensor, kernel: Any) -> tuple[Any, Any, Any, list[int]]:
-    """Return strides, dilations, padding before each dimension, and that after it."""
+    """Return strides, dilations, and the padding before and after each dimension."""
     dims = len(kernel)
     stride = node.get("strides", [1] * dims)
     dilation = node.get("dilations", [1] * dims)
@@ -38,7 +38,7 @@ def window(node: Node, x: Tensor, kernel: Any) -> tuple[Any, Any, Any, list[int]
 
 
 def widths(before: list[int], behind: list[int]) -> list[int]:
-    """Return padding as `functional.pad` takes it, the last dimension first."""
+    """Return padding in the form of `functional.pad`, the last dimension first."""
     pairs = list(zip(before, behind, strict=True))
     return [n for pair in reversed(pairs) for n in pair]
 
@@ -55,7 +55,7 @@ def _(node: Node, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tens
 
 @reads("ConvTranspose", unused=("kernel_shape", "pads"))
 def _(node: Node, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Run it without padding after the end, then cut off what is padded."""
+    """Run it without padding at the end, then remove the padding."""
     node.only("auto_pad", "NOTSET")
     node.only("output_shape", None)
     dims = x.ndim - 2

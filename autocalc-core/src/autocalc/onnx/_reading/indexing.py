@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Elements chosen by index."""
+"""Elements selected by index."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autocalc.onnx._table import reads
 
 
 def _indices(index: Tensor, size: int) -> Tensor:
-    """Return indices as int64, those below 0 counted from the end."""
+    """Return indices as int64, with negative ones counted from the end."""
     index = index.to(dtypes.int64)
     return masking.where(index < 0, index + size, index)
 
@@ -68,9 +68,11 @@ def _(node: Node, x: Tensor, index: Tensor, new: Tensor) -> Tensor:
 
 @reads("OneHot", numbers=(1,))
 def _(node: Node, index: Tensor, depth: list[int], values: Tensor) -> Tensor:
-    """Return `values[1]` where a new dimension's place is the index, else `values[0]`.
+    """Return `values[1]` where the new dimension's position is the index.
 
-    An index outside of [-depth, depth) selects no place.
+    All other elements are `values[0]`.
+
+    An index outside of [-depth, depth) selects no position.
     """
     classes = ranges.arange(int(depth[0]))
     hot = _indices(index, len(classes)).unsqueeze(-1) == classes

@@ -17,7 +17,7 @@ def _(node: Node, a: Tensor, b: Tensor) -> Tensor:
 
 @reads("Gemm")
 def _(node: Node, a: Tensor, b: Tensor, c: Tensor | None = None) -> Tensor:
-    """Return alpha * a @ b + beta * c, a linear layer where that is what it is."""
+    """Return alpha * a @ b + beta * c, as a linear layer if it is one."""
     alpha, beta = node.get("alpha", 1.0), node.get("beta", 1.0)
     a = a.T if node.get("transA", 0) else a
     plain = alpha == 1 and (c is None or (beta == 1 and c.ndim == 1 and c.shape[0] > 1))

@@ -48,4 +48,4 @@ def _(node: Node, x: Tensor) -> Tensor:
 
     if padded:
         return windows(x)
-    return windows(x) / windows(like.ones_like(x))  # means of what is not padding
+    return windows(x) / windows(like.ones_like(x))  # means without the padding

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Recurrent layers; the gates come in another order, see the writers."""
+"""Recurrent layers; ONNX has another order of gates, see the writers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _run(
     states: Sequence[Tensor | None],
     kind: str = "",
 ) -> tuple[Tensor, ...]:
-    """Run one direction or both; return outputs ``[T, D, B, H]`` and last states."""
+    """Run one or both directions; return outputs ``[T, D, B, H]`` and last states."""
     node.only("layout", 0)
     node.only("clip", None)
     node.only("input_forget", 0)

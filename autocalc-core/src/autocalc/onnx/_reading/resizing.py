@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Images resized by given sizes or by given factors."""
+"""Images resized to given sizes or by given factors."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _(
         return resampled(x, planes, factors, "nearest", False, False)
     names = ("half_pixel", "align_corners", "pytorch_half_pixel")
     node.expect("coordinate_transformation_mode", how, *names)
-    if how == "pytorch_half_pixel":  # a single pixel is the first one
+    if how == "pytorch_half_pixel":  # a single pixel takes the first one
         x = x[tuple([slice(0, 1) if n == 1 else slice(None) for n in (0, 0, *planes)])]
     return resampled(x, planes, factors, "linear", how == "align_corners", False)
 
@@ -48,9 +48,10 @@ def _(
 def _wanted(
     node: Node, x: Tensor, scales: list[float] | None, sizes: list[int] | None
 ) -> tuple[tuple[int, ...], tuple[float, ...] | None]:
-    """Return the new sizes of a plane, and the factors if those were given.
+    """Return the new sizes of a plane, and the factors if they were given.
 
-    ``size = floor(n * factor)`` in float32, the dtype of the factors: 10 * 1.3 is 13.
+    ``size = floor(n * factor)`` is computed in float32, the dtype of the factors, so 10
+    * 1.3 is 13.
     """
     given: Any = sizes or scales
     if not given or len(given) != x.ndim:

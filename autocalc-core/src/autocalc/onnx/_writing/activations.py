@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Activations that ONNX has; the others are written as their decompositions."""
+"""Activations that ONNX has; others are written as decompositions."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _(k: Kernels, a: Value, alpha: float, rate: float, scale: float) -> Any:
 def activated(
     k: Kernels, a: Value, activation: str, alpha: float, beta: float
 ) -> Value:
-    """Write the activation that runs in the same pass as another kernel."""
+    """Write the activation that is fused with another kernel."""
     if activation == "hardtanh":
         a = k.hardtanh(a, alpha, beta)
     elif activation == "leaky_relu":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Attention as products and a softmax, where no row is empty."""
+"""Attention as products and a softmax, if no row can be empty."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _(
     causal: str,
     p: float,
 ) -> Any:
-    """Write softmax(scale * q k^T) v, or the decomposition, which knows empty rows."""
+    """Write softmax(scale * q k^T) v, or the decomposition if rows can be empty."""
     batch, queries, heads, _ = q.shape
     length = keys.shape[1]
     lower = causal == "lower_right" and queries > length

@@ -50,7 +50,7 @@ def _(
     dilation: _Ints,
     groups: int,
 ) -> Value:
-    """Write the transposed convolution; what `sizes` has beyond it is padded."""
+    """Write the transposed convolution; pad where `sizes` is larger than its result."""
     rows = zip(g.shape[2:], weight.shape[2:], stride, padding, dilation, strict=True)
     least = [(n - 1) * s - 2 * p + d * (m - 1) + 1 for n, m, s, p, d in rows]
     more = [size - n for size, n in zip(sizes, least, strict=True)]

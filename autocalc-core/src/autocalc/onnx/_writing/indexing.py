@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Elements chosen by index."""
+"""Elements selected by index."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ WRITERS.update({f"scatter_{name}": _scatter(how) for name, how in _SCATTERED.ite
 
 @writes("positions")
 def _(k: Kernels, index: Sequence[Value], sizes: tuple[int, ...]) -> Value:
-    """Write the place of each element, counted row by row; below 0 from the end."""
+    """Write the row-major position of each element; negative indices are allowed."""
     total: Value | None = None
     for i, (one, size) in enumerate(zip(index, sizes, strict=True)):
         negative = k.compare(one, k.constant(0, one), "lt")
@@ -68,5 +68,5 @@ def _(k: Kernels, index: Sequence[Value], sizes: tuple[int, ...]) -> Value:
         step = k.graph.reshape(k.graph.numbers((math.prod(sizes[i + 1 :]),)), ())
         part = k.node("Mul", place, step)
         total = part if total is None else k.node("Add", total, part)
-    assert total is not None  # there is one index or more
+    assert total is not None  # at least one index is given
     return total

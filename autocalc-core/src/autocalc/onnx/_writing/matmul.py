@@ -21,7 +21,7 @@ def _(
     beta: float = 1.0,
     activation: str = "none",
 ) -> Value:
-    """Write activation(alpha * a @ b + bias); `beta` is of what is added into."""
+    """Write activation(alpha * a @ b + bias); `beta` only applies to in-place sums."""
     batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     shape = (*batch, a.shape[-2], b.shape[-1])
     out = k.node("MatMul", a, b, shape=shape, dtype=a.dtype)

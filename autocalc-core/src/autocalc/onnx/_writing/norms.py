@@ -32,7 +32,10 @@ def _(
 
 @writes("rms_norm")
 def rms_norm(k: Kernels, x: Value, weight: Value | None, eps: float) -> Value:
-    """Write x / sqrt(mean(x * x) + eps) * weight; ONNX's node is newer: version 23."""
+    """Write x / sqrt(mean(x * x) + eps) * weight.
+
+    ONNX has a node for it only since version 23.
+    """
     square = k.mean(k.node("Mul", x, x), (len(x.shape) - 1,), True)
     root = k.node("Sqrt", k.node("Add", square, k.constant(eps, x)))
     value: Value = k.node("Div", x, root)

@@ -25,16 +25,17 @@ def _windows(
     ceil: bool,
     **words: Any,
 ) -> Value:
-    """Write windows of a size, at a stride, over padding, with gaps between pixels.
+    """Write windows with a size, stride, padding and gaps between pixels.
 
-    With `ceil_mode` ONNX counts a last window that begins in the padding, which is
-    dropped here.  Where that makes a difference the end's padding is written instead.
+    With `ceil_mode`, ONNX counts a last window that begins in the padding; it is
+    dropped here.  If that makes a difference, padding at the end is written instead.
     """
     beyond = _beyond(x.shape, out, *window) if ceil else None
     kernel, stride, padding, dilation = window
     ends = padding if beyond is None else _sum(padding, beyond)
     if any(end >= size for end, size in zip(ends, kernel, strict=True)):
-        # With gaps between pixels; ONNX Runtime wants less padding than pixels.
+        # This happens with gaps between pixels; ONNX Runtime requires less padding than
+        # pixels.
         x, ends = _padded(k, x, padding, ends, -math.inf), (0,) * len(ends)
         padding = ends
     words |= {"dilations": list(dilation)} if op == "MaxPool" else {}
@@ -51,7 +52,7 @@ def _sum(first: _Ints, second: _Ints) -> _Ints:
 def _beyond(
     shape: Shape, out: Shape, kernel: _Ints, stride: _Ints, padding: _Ints, gaps: _Ints
 ) -> _Ints | None:
-    """Return how far windows reach beyond the padding; None if ONNX counts alike."""
+    """Return how far windows extend beyond the padding; None if ONNX agrees."""
     dims = zip(shape[2:], out[2:], kernel, stride, padding, gaps, strict=True)
     lines = [(n + 2 * p, m, (size - 1) * d + 1, s) for n, m, size, s, p, d in dims]
     if all(count == -(-(n - width) // step) + 1 for n, count, width, step in lines):
@@ -60,7 +61,7 @@ def _beyond(
 
 
 def _meta(x: Value) -> Meta:
-    """Return what the rules are given, for whose shapes every float is the same."""
+    """Return the metadata for shape rules, which do not depend on the float dtype."""
     return Meta(x.shape, FLOAT32)
 
 
@@ -99,7 +100,7 @@ def _(
     ones = (1,) * len(kernel)
     if ceil and count_include_pad:
         beyond = _beyond(x.shape, out, kernel, stride, padding, ones)
-        if beyond is not None:  # divide by what is within the padding, not beyond it
+        if beyond is not None:  # divide without the part beyond the padding
             x, padding, count_include_pad = (
                 _padded(k, x, padding, padding),
                 (0,) * len(ones),
@@ -113,7 +114,7 @@ def _(
 def _padded(
     k: Kernels, x: Value, before: _Ints, ends: _Ints, number: float = 0.0
 ) -> Value:
-    """Write a number around planes."""
+    """Write planes padded with a number."""
     if not any(before + ends):
         return x
     widths = [0, 0, *before, 0, 0, *ends]
@@ -124,7 +125,7 @@ def _padded(
 
 
 def _boxes(k: Kernels, whole: str, part: str, x: Value, sizes: _Ints) -> Any:
-    """Write boxes that are the whole plane or equal windows; None for others."""
+    """Write boxes that are the whole plane or equal windows; None for other boxes."""
     shape = (*x.shape[:2], *sizes)
     if set(sizes) == {1}:
         return k.node(whole, x, shape=shape)

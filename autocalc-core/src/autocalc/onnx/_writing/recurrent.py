@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Recurrent layers over ``[T, B, I]``.
 
-ONNX has the gates in another order: i, o, f, g where an LSTM here has i, f, g, o; and
-z, r, n where a GRU has r, z, n.
+ONNX has another order of gates.  For an LSTM it has i, o, f, g; here it is i, f, g, o.
+For a GRU it has z, r, n; here it is r, z, n.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _layer(
     reverse: bool,
     **words: Any,
 ) -> tuple[Value, ...]:
-    """Write a layer; return its outputs and last states without ONNX's directions."""
+    """Write a layer; return outputs and last states without a direction axis."""
     turned = [None if w is None else _ordered(k, w, order) for w in weights]
     w_ih, w_hh, b_ih, b_hh = turned
     steps, batch, _ = x.shape

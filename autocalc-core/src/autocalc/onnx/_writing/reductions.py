@@ -47,7 +47,7 @@ def _(k: Kernels, a: Value, axes: _Axes, keepdim: bool) -> Value:
 
 @writes("var")
 def var(k: Kernels, a: Value, axes: _Axes, keepdim: bool, correction: float) -> Value:
-    """Write the mean of squared deviations, without a correction of the mean."""
+    """Write the mean squared deviation, without a correction of the mean."""
     rest = k.node("Sub", a, k.mean(a, axes, True))
     squares = k.sum(k.node("Mul", rest, rest), axes, keepdim)
     freedom = max(reduced_count(a.shape, axes) - correction, 0)
