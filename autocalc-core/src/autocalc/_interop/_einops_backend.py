@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tensors as einops sees them: ``rearrange``, ``reduce``, ``repeat``, ``einsum``."""
+"""The backend of einops: ``rearrange``, ``reduce``, ``repeat``, ``einsum``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autocalc._tensor import Tensor
 
 
 class AutoCalcBackend(AbstractBackend):
-    """The backend that einops needs, by this library's functions."""
+    """The backend that einops needs, implemented with functions of AutoCalc."""
 
     framework_name = "autocalc"
 

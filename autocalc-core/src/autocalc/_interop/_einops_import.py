@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Tell einops about tensors as soon as a program imports it.
+"""Registers tensors with einops as soon as a program imports it.
 
-einops asks the subclasses of its class of backends whether they know a tensor, and has
-no other way to learn of one.  Ours is a subclass, so it can be made only once einops is
-there; an import finder waits for that.  It also finds ``einops.layers.autocalc``, the
-counterpart of ``einops.layers.torch``.
+einops asks the subclasses of its backend class whether they know a tensor.  There is no
+other way to register one.  Our backend is such a subclass, so it can only be made once
+einops is imported.  An import finder waits for that import.  It also finds
+``einops.layers.autocalc``, the counterpart of ``einops.layers.torch``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _make_backend() -> None:
 
 
 class _ThenBackend:
-    """Loads einops' module of backends, then adds ours."""
+    """Loads the backend module of einops, then adds our backend."""
 
     def __init__(self, loader: Any) -> None:
         self._loader = loader
@@ -42,7 +42,7 @@ class _Layers:
     """Fills ``einops.layers.autocalc``."""
 
     def create_module(self, spec: ModuleSpec) -> None:
-        """Leave the module to Python."""
+        """Let Python create the module."""
 
     def exec_module(self, module: ModuleType) -> None:
         from autocalc._interop import _einops_layers as layers
@@ -53,7 +53,7 @@ class _Layers:
 
 
 class _Finder:
-    """Finds the two modules, and looks for the first one as if it were not there."""
+    """Finds both modules; for the first one it asks the other finders."""
 
     _looking = False
 
@@ -80,7 +80,7 @@ class _Finder:
 
 
 def watch() -> None:
-    """Add the backend now if einops is there, else when it comes."""
+    """Add the backend now if einops is imported, otherwise when it is."""
     if _BACKENDS in sys.modules:
         _make_backend()
     sys.meta_path.insert(0, _Finder())

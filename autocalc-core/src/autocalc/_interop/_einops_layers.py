@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""einops' layers as modules: ``from einops.layers.autocalc import Rearrange``."""
+"""Layers of einops as modules: ``from einops.layers.autocalc import Rearrange``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Reduce(ReduceMixin, nn.Module):
     """``einops.reduce`` as a module."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return `input`, reduced."""
+        """Return `input` reduced."""
         result: Tensor = self._apply_recipe(input)  # type: ignore[no-untyped-call]
         return result
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""The digest of a checkpoint, which tells whether the file is as it was saved.
+"""The digest of a checkpoint, which detects whether the file has changed.
 
-It is the SHA-256 of the whole file, as stored on the disk, with the digest itself
-blanked (a file object counts from its position).  It covers header length, names,
-shapes, metadata and data.  It is part of the safetensors metadata, so other programs
-read the file as before.
+It is the SHA-256 of the whole file as stored on disk, with the digest itself blanked.
+For a file object the file begins at its position.  The digest covers the header length,
+names, shapes, metadata and data.  It is part of the safetensors metadata, so other
+programs can still read the file.
 
-SHA-256 because CPUs have instructions for it: 1.2 GB/s on one core of a Zen CPU, where
-BLAKE2b reaches 0.5 GB/s.
+SHA-256 was chosen because CPUs have instructions for it: one core of a Zen CPU reaches
+1.2 GB/s, and with BLAKE2b 0.5 GB/s.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from io import BytesIO, FileIO
 
-#: The metadata's key, and its value until the digest is known.
+#: The key in the metadata, and its value until the digest is known.
 KEY = "autocalc_sha256"
 BLANK = "0" * 64
 
-#: A quote within a JSON text is escaped, so this can only be a key and its value.
+#: Quotes inside of JSON strings are escaped, so this can only be a key with its value.
 _ENTRY = re.compile(rb'"%s"\s*:\s*"([^"\\]{64})"' % KEY.encode())
 
-#: A longer header is no safetensors header.
+#: A longer header is not a safetensors header.
 _MOST_HEADER = 100_000_000
 _CHUNK = 1 << 20
 
 
 class Digests(NamedTuple):
-    """The stored digest of a file, and the computed one."""
+    """The stored digest of a file and its computed digest."""
 
     stored: str
     actual: str
@@ -49,7 +49,7 @@ def seal(file: FileIO | BytesIO) -> None:
 
 
 def digests(file: FileIO | BytesIO) -> Digests | None:
-    """Return both digests of a file, read from its start; None if it holds none."""
+    """Return both digests of a file, read from its start; None without a digest."""
     head = _head(file)
     found = _ENTRY.search(head)
     if found is None:
@@ -61,14 +61,14 @@ def digests(file: FileIO | BytesIO) -> Digests | None:
 
 
 def _head(file: FileIO | BytesIO) -> bytes:
-    """Read length and header; the library judges lengths that cannot be."""
+    """Read length and header; the library reports invalid lengths."""
     length = file.read(8)
     size = struct.unpack("<Q", length)[0] if len(length) == 8 else 0
     return length + (file.read(size) if size <= _MOST_HEADER else b"")
 
 
 def _digest(head: bytes, rest: FileIO | BytesIO) -> str:
-    """Return the SHA-256 of a head and of what is left to read, a piece at a time."""
+    """Return the SHA-256 of a head and the rest of the file, read in pieces."""
     import hashlib  # 1 ms of `import autocalc`
 
     digest = hashlib.sha256(head)

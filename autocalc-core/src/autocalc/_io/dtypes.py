@@ -27,7 +27,7 @@ NAMES = {
 def read_tensor(
     place: str, tensor: str, dtype: str, make: Callable[[], Array]
 ) -> Array:
-    """Return the array that `make` reads, if it can be a tensor."""
+    """Return the array that `make` reads; raise if it cannot be a tensor."""
     check_dtype(place, tensor, dtype)
     try:
         array = make()
@@ -45,7 +45,7 @@ def read_tensor(
 
 
 def check_dtype(place: str, tensor: str, dtype: str) -> None:
-    """Raise unless tensors can be of this dtype."""
+    """Raise unless tensors can have this dtype."""
     if dtype not in NAMES:
         raise CheckpointError(
             f"load: tensor {tensor!r} of {place} is {dtype}; AutoCalc has "

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """`save` and `load`: checkpoints as safetensors files.
 
-Tensors are stored under the keys of their `state_dict`, so that any program which reads
-safetensors finds them; the structure around them and every plain value is one JSON text
-in the file's metadata.  Nothing is pickled: loading a file cannot run code.
+Tensors are stored under the keys of their `state_dict`, so that any program that reads
+safetensors finds them.  The structure around them and all plain values are one JSON
+text in the metadata of the file.  Nothing is pickled, so loading a file cannot run
+code.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from autocalc._tensor.checks import check_flag, check_flags, short
 from autocalc._tensor.device import Device, present
 from autocalc.errors import CheckpointError, DTypeError, MissingFileError
 
-#: The metadata's key, and the version of its value.
+#: The key in the metadata, and the version of its value.
 _KEY = "autocalc"
 _VERSION_KEY = "autocalc_version"
 _VERSION = "2"
@@ -87,7 +88,7 @@ def write(
     f: str | os.PathLike[str] | IO[bytes],
     more: Mapping[str, str] | None = None,
 ) -> None:
-    """Save with more entries among the file's metadata; `load` has no need of them."""
+    """Save with more entries in the metadata of the file; `load` ignores them."""
     file = _place("save", f)
     encoder = Encoder()
     tree = encoder.encode(obj)
@@ -107,7 +108,7 @@ def write(
 
 
 def _contiguous(array: Array) -> Array:
-    # ascontiguousarray makes a 0-d array 1-d.
+    # ascontiguousarray would make a 0-d array 1-d.
     return np.ascontiguousarray(array).reshape(array.shape)
 
 
@@ -193,14 +194,14 @@ def load(
 
 
 def _torch(file: PathFile | Stream, device: Device | None) -> Any:
-    from autocalc._io.torch_zip import read_torch  # zip archives are 10 ms of import
+    from autocalc._io.torch_zip import read_torch  # zip archives: 10 ms of import
 
     with file.opened() as opened:
         return read_torch(opened, str(file), device)
 
 
 def _device_of(map_location: Any) -> Device | None:
-    """Return the device on which tensors shall be; None is the CPU."""
+    """Return the device for the tensors; None means the CPU."""
     if isinstance(map_location, (str, Device)):
         device = present(map_location)
         return None if device.type == "cpu" else device
@@ -217,7 +218,7 @@ def _device_of(map_location: Any) -> Device | None:
 
 
 def _check_digest(file: PathFile | Stream) -> bool:
-    """Return whether the file carries a digest; raise if it is that of another file."""
+    """Return whether the file has a digest; raise if it is that of another file."""
     found = file.digests()
     if found is not None and found.stored != found.actual:
         reason = f"its SHA-256 is {found.actual}, and it says {found.stored}"
@@ -238,7 +239,7 @@ def _read(file: PathFile | Stream) -> tuple[dict[str, Array], dict[str, str]]:
 
 
 def _check_keys(metadata: Mapping[str, str], file: PathFile | Stream) -> None:
-    """Raise if a file has a part of the keys that AutoCalc writes."""
+    """Raise if a file has only some of the keys that AutoCalc writes."""
     keys = {_KEY, _VERSION_KEY, digest.KEY}
     if keys.isdisjoint(metadata):
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checkpoints in files that a path names: replaced in one step, or not at all."""
+"""Checkpoint files given by a path: a file is replaced in one step or not at all."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class PathFile:
-    """A file that is named by a path."""
+    """A file that is given by a path."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         from pathlib import Path  # late: 5 ms of `import autocalc`
@@ -32,7 +32,7 @@ class PathFile:
 
     @property
     def size(self) -> int:
-        """The file's bytes."""
+        """The number of bytes of the file."""
         return self._path.stat().st_size
 
     def check(self) -> None:
@@ -53,12 +53,12 @@ class PathFile:
         return self._path.open("rb")
 
     def digests(self) -> digest.Digests | None:
-        """Return the digest that the file holds, and what it is."""
+        """Return the digest that the file holds, and the computed one."""
         with self._path.open("rb", buffering=0) as file:
             return digest.digests(file)
 
     def read(self) -> tuple[dict[str, Array], dict[str, str]]:
-        """Return the file's arrays and metadata."""
+        """Return the arrays and the metadata of the file."""
         from safetensors import safe_open
 
         with safe_open(self._path, framework="np") as file:
@@ -66,13 +66,13 @@ class PathFile:
             return arrays, file.metadata() or {}
 
     def write(self, arrays: Mapping[str, Array], metadata: dict[str, str]) -> None:
-        """Replace the file once everything is on the disk."""
+        """Replace the file once all data is on the disk."""
         replace_file(self._path, lambda part: _write_part(arrays, metadata, part))
 
 
 def replace_file(path: Path, write: Callable[[Path], None]) -> None:
     """Replace a file by one that `write` has written, once that is on the disk."""
-    target = path.resolve()  # what a symbolic link points to, not the link
+    target = path.resolve()  # follows a symbolic link
     part = target.with_name(f".{target.name}.{os.urandom(4).hex()}.part")
     try:
         write(part)
@@ -89,7 +89,7 @@ def _write_part(
     from safetensors import SafetensorError  # 10 ms of import
     from safetensors.numpy import save_file
 
-    with part.open("xb"):  # names the reason where the folder is missing or closed
+    with part.open("xb"):  # raises if the folder is missing
         mode = part.stat().st_mode
     try:
         save_file(dict(arrays), part, metadata=metadata)
@@ -102,7 +102,7 @@ def _write_part(
 
 
 def _sync_folder(folder: Path) -> None:
-    """Put the new name on the disk too, where the system lets a folder be opened."""
+    """Write the new file name to the disk, if the system can open folders."""
     if os.name != "posix":
         return
     descriptor = os.open(folder, os.O_RDONLY)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Checkpoints in file objects: `io.BytesIO`, a file opened in binary mode, a pipe.
+"""Checkpoints in file objects: `io.BytesIO`, binary files and pipes.
 
-They are read from their position to their end, in one piece, and written at their
-position, in one piece that is complete before its first byte goes out.  So nothing
-needs to seek.
+They are read in one piece, from their position to their end.  They are written in one
+piece at their position, which is complete before its first byte is written.  So no file
+object has to support seeking.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Stream:
 
     @property
     def size(self) -> int:
-        """The bytes that were read."""
+        """The number of bytes that were read."""
         return len(self._content)
 
     def check(self) -> None:
@@ -63,7 +63,7 @@ class Stream:
         return io.BytesIO(self._content)
 
     def digests(self) -> digest.Digests | None:
-        """Return the digest that the content holds, and what it is."""
+        """Return the digest that the content holds, and the computed one."""
         return digest.digests(io.BytesIO(self._content))
 
     def read(self) -> tuple[dict[str, Array], dict[str, str]]:
@@ -77,13 +77,13 @@ class Stream:
         return arrays, header.get("__metadata__") or {}
 
     def write(self, arrays: Mapping[str, Array], metadata: dict[str, str]) -> None:
-        """Write everything at the file's position."""
+        """Write everything at the position of the file."""
         from safetensors.numpy import save
 
         sealed = io.BytesIO(save(dict(arrays), metadata=metadata))
         digest.seal(sealed)
         left = sealed.getbuffer()
-        while left:  # an unbuffered file may take a part
+        while left:  # unbuffered files may take a part
             left = left[self._write(left) :]
 
     def _write(self, piece: memoryview) -> int:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The records of a `torch.save` file, read without running anything.
+"""The records of a `torch.save` file, read without running any code.
 
 The file describes its value by the instructions of a pickle.  Python's own unpickler
-calls what they name; here a name is a text, and the few that stand for tensors and
-dicts of them are looked up in a table.  Everything else is an error.
+calls the names in it.  Here a name is only text.  The few names that stand for tensors
+and for dicts of tensors are looked up in a table, and all others are errors.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from autocalc._tensor.state_dict import StateDict
 
 
 class RecordError(ValueError):
-    """A record that is no tensor, dict, list, tuple or plain value."""
+    """An error for a record that is no tensor, dict, list, tuple or plain value."""
 
 
 class Name(NamedTuple):
-    """A name in a record: never imported, never called."""
+    """A name in a record; it is never imported and never called."""
 
     module: str
     name: str
@@ -31,17 +31,18 @@ class Name(NamedTuple):
 
 
 class Storage(NamedTuple):
-    """A piece of memory, as a record describes it."""
+    """A block of memory, as a record describes it."""
 
     dtype: Any
     key: str
     size: int
 
 
-#: Tensors of a storage: ``(storage, offset, size, stride, requires_grad)``.
+#: The arguments that describe a tensor: ``(storage, offset, size, stride,
+#: requires_grad)``.
 MakeTensor = Callable[[Storage, int, tuple[int, ...], tuple[int, ...], bool], Any]
 
-#: By the name of PyTorch's class: the dtype of its elements.
+#: Maps the name of a class of PyTorch to the dtype of its elements.
 STORAGES = {
     "BFloat16Storage": dtypes.bfloat16,
     "BoolStorage": dtypes.bool_,
@@ -59,7 +60,7 @@ _DTYPES = {Name("torch", dtype.name): dtype for dtype in dtypes.ALL}
 
 _MARK = object()
 
-#: Plain values that an instruction carries.
+#: Instructions that carry a plain value.
 _PLAIN = frozenset(
     {
         *("BINFLOAT", "BININT", "BININT1", "BININT2", "BINUNICODE", "BINUNICODE8"),
@@ -78,7 +79,7 @@ _MADE: dict[str, Callable[[], Any]] = {
 
 
 class Records:
-    """Follows the instructions of one description."""
+    """Interprets the instructions of one description."""
 
     def __init__(self, make_tensor: MakeTensor) -> None:
         self._make_tensor = make_tensor
@@ -142,7 +143,7 @@ class Records:
         return items[::-1]
 
     def _built(self, name: str) -> None:
-        """Follow an instruction that puts values together."""
+        """Run an instruction that builds a value of others."""
         stack = self._stack
         if name == "TUPLE":
             stack.append(tuple(self._since_mark()))
@@ -179,7 +180,7 @@ class Records:
         return value
 
     def _metadata(self, state: Any) -> None:
-        """Let a state dict have the versions of its modules."""
+        """Attach the versions of its modules to a state dict."""
         target = self._last(StateDict)
         known = isinstance(state, dict) and set(state) == {"_metadata"}
         if not known or not isinstance(state["_metadata"], dict):
@@ -224,7 +225,7 @@ def _storage(record: tuple[Any, ...]) -> Storage:
 
 
 def _expect_values(items: list[Any]) -> None:
-    """Raise if names or storages are values; tuples are looked into, each once."""
+    """Raise if names or storages are values; check each nested tuple only once."""
     left, seen = list(items), set()
     while left:
         item = left.pop()

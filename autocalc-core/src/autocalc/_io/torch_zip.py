@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`torch.save` files: a zip archive of records and of storages."""
+"""`torch.save` files: a zip archive of records and storages."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from autocalc._tensor import Tensor
 from autocalc._tensor.device import Device
 from autocalc.errors import CheckpointError
 
-#: What records and the library raise for bytes that are no archive of tensors: names
-#: that are no texts, sizes below 0, fields that are cut short.
+#: The errors that records and the library raise for bytes that are no archive of
+#: tensors: names that are no strings, negative sizes, truncated fields.
 _DAMAGED = (
     *(zipfile.BadZipFile, zipfile.LargeZipFile, struct.error, EOFError, MemoryError),
     *(ValueError, LookupError, TypeError, NotImplementedError, OverflowError),
 )
 
-#: Of a tensor; NumPy has no more dimensions either.
+#: The largest number of dimensions of a tensor, which is also NumPy's limit.
 _MOST_ELEMENTS = 2**62
 _MOST_DIMENSIONS = 32
 
 
 def read_torch(file: IO[bytes], place: str, device: Device | None = None) -> Any:
-    """Return the value of a `torch.save` file; `place` is what errors call it.
+    """Return the value of a `torch.save` file; errors refer to it as `place`.
 
-    Tensors are on `device`; None is the CPU.
+    The tensors are on `device`; None means the CPU.
     """
     try:
         if file.read(len(OLD)) == OLD:
@@ -51,7 +51,7 @@ def read_torch(file: IO[bytes], place: str, device: Device | None = None) -> Any
 
 
 class _Archive:
-    """An open archive, of which no name becomes a path."""
+    """An open archive; none of its names is used as a path."""
 
     def __init__(self, archive: zipfile.ZipFile, device: Device | None) -> None:
         self._archive = archive
@@ -83,7 +83,7 @@ class _Archive:
         return root
 
     def _content(self, name: str) -> bytes:
-        """Return an entry, which must be whole and not compressed."""
+        """Return an entry, which must be complete and not compressed."""
         entry = self._entries.get(self._root + name)
         if entry is None:
             raise RecordError(f"its entry {name!r} is missing")
@@ -102,7 +102,7 @@ class _Archive:
         return Records(self._tensor).read(self._content("data.pkl"))
 
     def _storage(self, storage: Storage) -> Array:
-        """Return the elements of a storage, read once."""
+        """Return the elements of a storage; each storage is read only once."""
         known = self._storages.get(storage.key)
         if known is not None:
             if known[0] is not storage.dtype or known[1].size != storage.size:
@@ -148,7 +148,7 @@ class _Archive:
 
 
 def _check_sizes(offset: Any, size: Any, stride: Any) -> None:
-    """Raise unless a tensor's place is given by numbers of 0 or more."""
+    """Raise unless the position of a tensor is given by numbers of 0 or more."""
     if not (isinstance(size, tuple) and isinstance(stride, tuple)):
         raise RecordError("a tensor has no shape")
     numbers = (offset, *size, *stride)

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Nested values as a JSON text and named arrays, and back.
+"""Conversion of nested values to a JSON text and named arrays, and back.
 
-Plain values, lists and dicts with text keys are themselves in the JSON; what JSON
-cannot say is an object whose key `$` names its kind, for example a tensor:
-`{"$": "tensor", "name": "0.bias"}`.
-An array that is reached twice is named once, and comes back as one tensor.
+Plain values, lists and dicts with string keys are stored as JSON.  Any other value is
+an object whose key `$` names its kind, for example a tensor: `{"$": "tensor", "name":
+"0.bias"}`. An array that occurs twice is stored once, and is loaded as one tensor.
 """
 
 from __future__ import annotations
@@ -32,18 +31,18 @@ DTYPES = frozenset(dtype.numpy for dtype in dtypes.ALL)
 
 
 class Encoder:
-    """Turns one value into JSON; `arrays` collects the arrays under their names."""
+    """Encodes one value as JSON; `arrays` collects the arrays under their names."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, Array] = {}
         self._names: dict[tuple[Any, ...], str] = {}
-        # Keeps every array alive while addresses are compared: a temporary that was
-        # freed could give its address to the next one.
+        # Keeps every array alive while addresses are compared.  Otherwise the address
+        # of a freed temporary array could be reused for the next one.
         self._seen: list[Array] = []
 
     def encode(self, value: Any) -> str:
         """Return the JSON text of `value`."""
-        import json  # 2 ms of import, only to save
+        import json  # 2 ms of import, only for saving
 
         return json.dumps(self._encode(value, ()), allow_nan=False)
 
@@ -98,7 +97,7 @@ class Encoder:
     def _encode_state(
         self, value: Any, items: list[tuple[Any, Any]], path: tuple[str, ...]
     ) -> dict[str, Any]:
-        """Encode a module's state with the versions of the modules."""
+        """Encode the state of a module with the versions of the modules."""
         versions = self._encode(dict(value._metadata), (*path, "_metadata"))
         return {
             _KIND: "state_dict",
@@ -110,7 +109,7 @@ class Encoder:
         refuse_reading("save")
         name = self._name(
             host_array(value._array), path
-        )  # numpy() would give it away for good
+        )  # numpy() would mark it as exported
         node: dict[str, Any] = {_KIND: "tensor", "name": name}
         if value.requires_grad:
             node["requires_grad"] = True
@@ -132,7 +131,10 @@ class Encoder:
         return name
 
     def _free_name(self, wanted: str) -> str:
-        """Return `wanted`, or `wanted#2` ... where a dotted key reads like a path."""
+        """Return `wanted`, or `wanted#2` and so on if that name is taken.
+
+        A dotted key can read like a path.
+        """
         name, count = wanted, 1
         while name in self.arrays:
             count += 1
@@ -141,7 +143,7 @@ class Encoder:
 
 
 class Decoder:
-    """Turns the JSON of an `Encoder` back into the value, given the named arrays."""
+    """Decodes the JSON of an `Encoder`, given the named arrays."""
 
     def __init__(self, arrays: Mapping[str, Array], device: Device | None) -> None:
         self._arrays = arrays
@@ -180,7 +182,7 @@ class Decoder:
         return state
 
     def _array(self, kind: str, node: dict[str, Any]) -> Any:
-        """Return the array or tensor of a node, the same one for the same node."""
+        """Return the array or tensor of a node; the same node gives the same object."""
         key = (kind, node["name"], bool(node.get("requires_grad")))
         if key not in self._made:
             array = self._arrays[node["name"]]
@@ -191,7 +193,7 @@ class Decoder:
 
 
 def loaded(array: Array, device: Device | None, requires_grad: bool = False) -> Tensor:
-    """Return a tensor of what was read, on a device; None is the CPU."""
+    """Return a loaded array as a tensor on a device; None means the CPU."""
     tensor = from_numpy(array)
     if device is not None:
         tensor = tensor.to(device)
@@ -199,7 +201,7 @@ def loaded(array: Array, device: Device | None, requires_grad: bool = False) -> 
 
 
 def _encode_float(value: float) -> Any:
-    """JSON has no infinities and no NaN; other floats keep every bit."""
+    """Encode infinities and NaN, which JSON lacks; other floats keep every bit."""
     return value if math.isfinite(value) else {_KIND: "float", "of": repr(value)}
 
 
