@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Programs of PyTorch as they are: in them, ``import torch`` means AutoCalc.
 
-``python -m autocalc.torch script.py`` runs a program; `install` does the same from the
-inside; ``pytest -p autocalc.torch.pytest`` runs its tests.
+``python -m autocalc.torch script.py`` runs a program.  `install` does the same from
+inside of a program.  ``pytest -p autocalc.torch.pytest`` runs the tests of a program.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from autocalc.torch import _checks, _files, _finder, _gates, _integer_products, 
 
 __all__ = ["VERSION", "install"]
 
-#: The version of PyTorch that AutoCalc stands for.
+#: The version of PyTorch that AutoCalc reports.
 VERSION = "2.13.0"
 
 
@@ -51,7 +51,7 @@ def install(report: str | None = None) -> None:
 
 
 def fill(names: dict[str, Any]) -> None:
-    """Fill the module `torch`: AutoCalc's names, and what says that it is PyTorch."""
+    """Fill the module `torch` with AutoCalc's names, and the version of PyTorch."""
 
     def __getattr__(name: str) -> Any:
         names[name] = value = getattr(autocalc, name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``python -m autocalc.torch``: run a program of PyTorch as it is."""
+"""``python -m autocalc.torch``: run a program of PyTorch without changes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _fail(message: str) -> int:
 
 
 def main(args: list[str]) -> int:
-    """Run the program that the command line names; its own exit is ours."""
+    """Run the program given on the command line; its exit code becomes ours."""
     report = None
     while args and args[0].startswith("-") and args[0] != "-m":
         option = args.pop(0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `torch` alone has: checks by PyTorch's inner names, ``torch._check(n > 0)``."""
+"""Functions only of `torch`: private checks of PyTorch, ``torch._check(n > 0)``."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _check_tensor_all_with(
 
 
 def _assert_async(input: Tensor, assert_msg: str | None = None) -> None:
-    """Raise an error unless the one element is not zero; at once."""
+    """Raise an error at once unless the only element is not zero."""
     if not bool(input):
         raise RuntimeError(assert_msg or "torch._assert_async: the element is zero.")
 
@@ -92,7 +92,7 @@ def _shape_as_tensor(input: Tensor) -> Tensor:
 def _softmax_backward_data(
     grad_output: Tensor, output: Tensor, dim: int, input_dtype: Any
 ) -> Tensor:
-    """Return the gradient of softmax of its input."""
+    """Return the gradient of softmax with respect to its input."""
     product = grad_output * output
     made: Tensor = product - output * product.sum(dim, keepdim=True)
     return made.to(input_dtype)
@@ -104,7 +104,7 @@ def get_device_module(device: Any = None) -> Any:
     return import_module(f"torch.{Device(meant).type}")
 
 
-#: Names of the module `torch`.
+#: The names that the module `torch` gets from this file.
 NAMES = {
     one.__name__: one
     for one in (

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""`torch.save` and `torch.load` of any object, for programs that keep their settings.
+"""`torch.save` and `torch.load` for any object, such as the settings of a program.
 
-Tensors and plain values go into a safetensors file, as AutoCalc's do. Modules and what
-is of another class go into a pickle. It is read as it is with ``weights_only=False``
-alone, as reading runs code; else tensors and the classes in `safe` are made, and no
-other.
+Tensors and plain values go into a safetensors file, as in AutoCalc.  Modules and
+objects of other classes go into a pickle.  Only ``weights_only=False`` reads the whole
+pickle, because reading it runs code.  Otherwise only tensors and the classes in `safe`
+are created.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from autocalc.errors import CheckpointError, DTypeError
 
 _MAGIC = b"AutoCalc: a pickle\n"
 
-#: Classes and functions that `torch.serialization.add_safe_globals` was given.
+#: Classes and functions that were passed to `torch.serialization.add_safe_globals`.
 safe: list[Any] = []
 
-#: What pickles of tensors and containers need.
+#: The names that pickles of tensors and containers need.
 _ALWAYS = frozenset(
     {
         *("_codecs.encode", "builtins.set", "builtins.dict", "builtins.list"),
@@ -81,7 +81,7 @@ def _write(part: Path, content: bytes) -> None:
 
 
 def _holds_modules(obj: Any) -> bool:
-    """Return whether there is a module among objects: it is saved, not its state."""
+    """Return whether there is a module among objects; it is saved as an object."""
     if isinstance(obj, Mapping):
         return any(map(_holds_modules, obj.values()))
     if isinstance(obj, (list, tuple)):
@@ -116,13 +116,13 @@ def load(
 
 
 def _declared() -> dict[str, Any]:
-    """Return what is declared safe, by its path."""
+    """Return the classes that are declared safe, by path."""
     pairs = (one if isinstance(one, tuple) else (one, None) for one in safe)
     return {where or f"{x.__module__}.{x.__qualname__}": x for x, where in pairs}
 
 
 def unsafe_names(f: File) -> list[str]:
-    """Return the paths of what a pickle holds and `load` does not make."""
+    """Return the paths of objects in a pickle that `load` would refuse to create."""
     if not _is_pickle(f):
         return []
     content = Path(f).read_bytes() if isinstance(f, (str, os.PathLike)) else f.read()
@@ -133,13 +133,13 @@ def unsafe_names(f: File) -> list[str]:
             names.add(f"{module}.{name}")
             return _Anything
 
-    with suppress(Exception):  # of the rest of the file nothing is known
+    with suppress(Exception):  # the rest of the file is unknown
         Names(io.BytesIO(content[len(_MAGIC) :])).load()
     return sorted(names - known)
 
 
 class _Anything(dict[Any, Any]):
-    """Takes the place of every object."""
+    """Replaces every object."""
 
     def __new__(cls, *_: Any, **__: Any) -> _Anything:
         return super().__new__(cls)
@@ -148,14 +148,14 @@ class _Anything(dict[Any, Any]):
         super().__init__()
 
     def __setstate__(self, state: Any) -> None:
-        """Take any state, and keep none."""
+        """Accept any state and ignore it."""
 
     def add(self, item: Any) -> None:
-        """Take an element, and keep none."""
+        """Accept an element and ignore it."""
 
 
 class _Safely(pickle.Unpickler):
-    """Makes tensors, containers and what is declared safe; runs nothing else."""
+    """Creates tensors, containers and declared safe classes; runs nothing else."""
 
     def find_class(self, module: str, name: str) -> Any:
         path, declared = f"{module}.{name}", _declared()

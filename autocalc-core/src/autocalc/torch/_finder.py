@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The finder of ``torch`` and all modules below it.
+"""The import finder of ``torch`` and all modules below it.
 
-A path below ``torch`` leads to the first of three:
+A path below ``torch`` leads to the first of these three that exists:
 
 - AutoCalc's module of the same path;
 - a file in this package's folder ``_path``, for code that only PyTorch's name needs;
@@ -23,13 +23,13 @@ from autocalc._tensor import Tensor, spelling
 from autocalc.errors import AutocalcError
 from autocalc.torch import _mentioned
 
-#: What is first on the path of imports, here and in processes started from here. It
-#: holds the package ``torch`` and, for `importlib.metadata`, its metadata file.
+#: This folder is first on the import path, here and in child processes.  It contains
+#: the package ``torch`` and, for `importlib.metadata`, its metadata file.
 FOLDER = Path(__file__).with_name("_path")
 
 
 class _SameModule:
-    """Gives the module of AutoCalc under its other name."""
+    """Returns the module of AutoCalc under its other name."""
 
     def __init__(self, name: str) -> None:
         self._module = import_module(name)
@@ -40,11 +40,11 @@ class _SameModule:
         return self._module
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__spec__ = self._spec  # which the import system has replaced
+        module.__spec__ = self._spec  # the import system replaced it
 
 
 class _Finder:
-    """Finds ``torch`` and what is below it."""
+    """Finds ``torch`` and the modules below it."""
 
     def find_spec(
         self,
@@ -69,7 +69,7 @@ def _is_ours(inside: str) -> bool:
         return False
     try:
         return find_spec(name) is not None
-    except (ModuleNotFoundError, AttributeError):  # nor is there its parent
+    except (ModuleNotFoundError, AttributeError):  # the parent is missing, too
         return False
 
 
@@ -77,7 +77,7 @@ _finder = _Finder()
 
 
 def install() -> None:
-    """Put the finder in front of all others, and the folder first on the path."""
+    """Put the finder before all others, and the folder first on the path."""
     if _finder in sys.meta_path:
         return
     there = sys.modules.get("torch")
@@ -90,6 +90,6 @@ def install() -> None:
     if str(FOLDER) not in sys.path:
         sys.path.insert(0, str(FOLDER))
     _mentioned.install()
-    # Libraries choose what computes by the module of a tensor's class.
+    # Libraries choose a backend by the module of a tensor's class.
     Tensor.__module__ = "torch"
     spelling.package = "torch"

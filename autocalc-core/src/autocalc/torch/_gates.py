@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Puts a gate in front of each function that a class or a mode can take over.
+"""Puts a gate in front of each function that a class or a mode can override.
 
-There is none, and nothing costs anything, until the first class with a
-``__torch_function__`` is made or the first mode is entered.  From then on functions
-are what they were, and of the same names: of those that the engine calls, the gate is
-the engine's own; of the others, it is their new code.
+There are no gates, and so no costs, until a program defines the first class with a
+``__torch_function__`` or enters the first mode.  From then on, each function keeps its
+identity and its name, but calls its gate.  For functions called by the engine, the
+engine has its own gates.  For all others, the gate becomes their new code.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from autocalc._ops._operator.declared import complete
 from autocalc.torch import _overrides
 from autocalc.torch._overrides import NAME, Gate, disabled
 
-#: Operators of Python, and the methods that take their calls over.
+#: Maps Python operators to the methods that override them.
 _OPERATORS = {
     **{f"__{name}__": name for name in ("add", "sub", "mul", "matmul", "pow", "neg")},
     **{f"__{name}__": name for name in ("gt", "ge", "lt", "le", "ne", "abs")},
@@ -35,7 +35,7 @@ _OPERATORS = {
     "__mod__": "remainder",
 }
 
-#: Methods of Python's that no class takes over: they are about the object.
+#: Methods of Python that no class overrides, because they concern the object itself.
 _OBJECTS = frozenset(
     {
         *(
@@ -50,7 +50,7 @@ _OBJECTS = frozenset(
     }
 )
 
-#: Functions that no class takes over: they are about no tensor, or ask what it is.
+#: Functions that no class overrides: they take no tensor, or only ask what it is.
 IGNORED = frozenset(
     {
         *(
@@ -65,20 +65,20 @@ IGNORED = frozenset(
         *("load", "manual_seed", "promote_types", "save", "seed", "serial", "typename"),
     }
 )
-#: How the names begin of functions about the process.
+#: The prefixes of functions that concern the process.
 _ABOUT_PROCESS = (
     *("are_", "get_", "is_anomaly_", "is_autocast_", "is_deterministic_", "is_grad_"),
     *("is_inference_", "set_", "use_"),
 )
 
-#: Functions that make plain tensors of any: modes alone take them over.
+#: Functions that make plain tensors of any object; only modes override them.
 _COPIES = frozenset({"tensor", "as_tensor", "asarray", "scalar_tensor"})
 
 _shut = [False]
 
 
 def watch() -> None:
-    """Give tensors their ``__torch_function__``, and look at each class made."""
+    """Give tensors their ``__torch_function__``, and check each new class."""
     tensor: Any = Tensor
     setattr(tensor, NAME, classmethod(_overrides.keep_class))
     for kind in (nn.Parameter, nn.Buffer, nn.UninitializedBuffer.__mro__[1]):
@@ -96,13 +96,13 @@ def _build(build: Callable[..., Any], *args: Any, **words: Any) -> Any:
 
 
 def _made(kind: Any) -> None:
-    """Shut the gates if a class takes over calls."""
+    """Shut the gates if a class overrides calls."""
     if not _shut[0] and getattr(kind, NAME, disabled) is not disabled:
         shut()
 
 
 def shut() -> None:
-    """Put a gate in front of each function, for good."""
+    """Put a gate in front of each function, permanently."""
     if _shut[0]:
         return
     _shut[0] = True
@@ -117,7 +117,7 @@ def shut() -> None:
 
 
 def ignored() -> set[Any]:
-    """Return the functions that no class takes over."""
+    """Return the functions that no class overrides."""
     names = {*filter(_is_ignored, vars(autocalc))}
     return {function for name in names if (function := _gated(vars(autocalc)[name]))}
 
@@ -127,11 +127,11 @@ def _is_ignored(name: str) -> bool:
 
 
 def _functions() -> Iterator[tuple[Any, Any, str]]:
-    """Yield functions, what a class is given for them, and the kinds of their gates."""
+    """Yield functions, the public function that classes get, and the kind of gate."""
     methods = {
         k: v for k, v in vars(Tensor).items() if _gated(v) or type(v) is property
     }
-    for name, method in methods.items():  # first, for they have names of Python's
+    for name, method in methods.items():  # first: they get their Python names
         if name.startswith("__") and name not in _OBJECTS:
             public = methods[_OPERATORS.get(name, name)]
             if public is method:
@@ -159,7 +159,7 @@ def _gated(function: Any) -> Any:
 
 
 def _add_gate(function: Any, public: Any, kind: str) -> None:
-    """Let a function's gate be called in its place."""
+    """Replace calls of a function by calls of its gate."""
     if isinstance(function, FunctionType):
         _exchange_code(function, public, kind)
         return
@@ -168,7 +168,7 @@ def _add_gate(function: Any, public: Any, kind: str) -> None:
 
 
 def _exchange_code(function: Any, public: Any, kind: str) -> None:
-    """Let a function of Python call its gate, which runs a copy of what it was."""
+    """Make a Python function call its gate, which runs a copy of the function."""
     complete(function)
     copy: Any = FunctionType(
         function.__code__,
@@ -186,18 +186,19 @@ def _exchange_code(function: Any, public: Any, kind: str) -> None:
         co_filename=old.co_filename,
         co_firstlineno=old.co_firstlineno,
     )
-    function.__wrapped__ = copy  # whose signature `inspect` reads
+    function.__wrapped__ = copy  # `inspect` reads its signature
 
 
-#: The constant in a template that a gate takes the place of.
+#: The constant in a template that is replaced by a gate.
 _GATE = "the gate"
 
 
 @cache
 def _template(free: tuple[str, ...]) -> CodeType:
-    """Return code that calls a gate, for functions with these variables of others.
+    """Return code that calls a gate, for functions with these free variables.
 
-    It names the variables, for Python lays a frame's cells out by what its code names.
+    The code names the variables, because Python lays out the cells of a frame by the
+    names in its code.
     """
     names = ", ".join(free)
     call = f"{_GATE!r}.__call__(*_args, **_words)"

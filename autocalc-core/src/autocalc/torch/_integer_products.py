@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Products of int8 that libraries call by PyTorch's inner name: ``torch._int_mm``."""
+"""Products of int8 under the private name of PyTorch: ``torch._int_mm``."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Names of PyTorch that programs mention and AutoCalc does not have.
 
-A library imports ``torch.fx.GraphModule`` for one of its files that nobody calls. Such
-a name is a class here: it can be imported, inherited from, and asked for with
-`isinstance`, and raises an `AbsentError` where it is called. Names and reasons are
-those of `autocalc._absent`; modules, which that table lacks, are in `MODULES`.
+A library may import ``torch.fx.GraphModule`` for a file that nobody calls. Such a name
+is a class here.  It can be imported, inherited from and used with `isinstance`.  It
+raises an `AbsentError` when it is called.  Names and reasons come from
+`autocalc._absent`; modules, which that table lacks, are in `MODULES`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from autocalc.torch._modules import (
 
 
 class Mentioned(type):
-    """The type of classes that stand for a name: to call one is an error."""
+    """The metaclass of classes that stand for a name; calling one is an error."""
 
     _why: str
 
@@ -46,19 +46,19 @@ class Mentioned(type):
         return cls
 
     def __getitem__(cls, item: Any) -> Any:
-        return cls  # ``Mentioned[int]``, as an annotation has it
+        return cls  # ``Mentioned[int]``, for annotations
 
-    def __iter__(cls) -> NoReturn:  # else Python would ask for item after item
+    def __iter__(cls) -> NoReturn:  # else Python would read items forever
         raise AbsentError(cls._why)
 
 
-#: What a class is that has such a name.
+#: The base class of a name that ends like this.
 _BASES = {"Error": RuntimeError, "Warning": UserWarning, "Module": nn.Module}
 
 
 @functools.cache
 def stand_in(place: str, name: str, why: str) -> Any:
-    """Return the class that stands for a name: the same one each time."""
+    """Return the class that stands for a name; the same class each time."""
     simple = name.rpartition(".")[2]
     bases = tuple(base for end, base in _BASES.items() if simple.endswith(end))
     parts = {"__module__": place, "__qualname__": name, "_why": why}
@@ -70,19 +70,19 @@ def _text(path: str, reason: str) -> str:
 
 
 def returns_its_function(function: Any = None, *_: Any, **__: Any) -> Any:
-    """Decorate a function, with or without arguments: it stays what it is."""
+    """Decorate a function, with or without arguments, and return it unchanged."""
     return function if callable(function) else returns_its_function
 
 
 class _Module(ModuleType):
-    """A module that has each name that it is asked for."""
+    """A module that has every name that is requested."""
 
     def __getattr__(self, name: str) -> Any:
         return names_of(self.__name__)(name)
 
 
 def names_of(module: str) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a module that has each name it is asked for."""
+    """Return the ``__getattr__`` of a module that has every requested name."""
     reason = reason_of(module) or ""
 
     def __getattr__(name: str) -> Any:
@@ -104,18 +104,18 @@ class _Loader:
         return _Module(spec.name, reason_of(spec.name))
 
     def exec_module(self, module: ModuleType) -> None:
-        """Leave the module empty: its names are made when they are asked for."""
+        """Leave the module empty: its names are made on request."""
 
 
 def spec(fullname: str) -> ModuleSpec | None:
-    """Return what makes the module of a path, if programs mention it."""
+    """Return the spec of the module at a path, if programs mention it."""
     if reason_of(fullname) is None and fullname not in NOTHING_TO_DO:
         return None
     return ModuleSpec(fullname, cast("Any", _Loader()), is_package=True)
 
 
 def _answer(error: AttributeError, place: str, name: str) -> Any:
-    """Return what a module of AutoCalc gives for a name that it does not have."""
+    """Return the stand-in for a name that a module of AutoCalc does not have."""
     if name.startswith("__") and name != "__config__":
         raise error
     path = f"torch{place[len('autocalc') :]}.{name}"
@@ -146,5 +146,5 @@ def _module(path: str) -> ModuleType | None:
 
 
 def install() -> None:
-    """Let modules of AutoCalc give stand-ins for what they do not have."""
+    """Make modules of AutoCalc return stand-ins for names that they do not have."""
     _absent.stand_in_by(_answer)

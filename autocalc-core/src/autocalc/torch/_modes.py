@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Contexts that take over every call of a function: `TorchFunctionMode`."""
+"""Contexts that override every function call: `TorchFunctionMode`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class TorchFunctionMode:
 
 
 class BaseTorchFunctionMode(TorchFunctionMode):
-    """A mode that runs each function as it is."""
+    """A mode that runs each function unchanged."""
 
     def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: Any = None

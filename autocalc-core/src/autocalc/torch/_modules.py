@@ -18,7 +18,7 @@ _PIPES = "there are no data pipes. Instead: IterableDataset."
 _OTHER_KERNELS = "kernels come as packages. Instead: autocalc.kernels."
 _WRITTEN = "models are written by what they do. Instead: torch.onnx.export."
 
-#: A path below `torch`, which all paths below it share, and the reason.
+#: Maps a path below `torch`, and all paths below it, to the reason.
 MODULES = {
     "_C": _OWN,
     "_decomp": _OWN,
@@ -114,7 +114,7 @@ MODULES = {
     "utils.mobile_optimizer": _TRACED,
 }
 
-#: Decorators, and calls at import, that say how a function is traced: nothing is.
+#: Decorators and calls at import that control tracing; here nothing is traced.
 RETURN_THEIR_FUNCTION = frozenset(
     {
         *("torch._dynamo.allow_in_graph", "torch._dynamo.disable"),
@@ -132,7 +132,7 @@ RETURN_THEIR_FUNCTION = frozenset(
     }
 )
 
-#: Files of libraries that only speak of operators in a library compiled for PyTorch,
+#: Modules of libraries that only refer to operators of a library compiled for PyTorch,
 #: which is not loaded.
 NOTHING_TO_DO = frozenset(
     {"torchvision._autograd_registrations", "torchvision._meta_registrations"}
@@ -145,7 +145,7 @@ def is_module(fullname: str) -> bool:
 
 
 def reason_of(fullname: str) -> str | None:
-    """Return why a module is not there; None if it is not one that is mentioned."""
+    """Return why a module is absent; None if it is not a mentioned one."""
     root, _, path = fullname.partition(".")
     path = path if root == "torch" else ""
     while path:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a module of PyTorch for a kind of device says where there is none."""
+"""The functions of PyTorch's device modules, for devices that do not exist here."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""``__torch_function__``: classes and contexts that take over calls of functions.
+"""``__torch_function__``: classes and contexts that override function calls.
 
 A class that defines it is asked for each call that has one of its objects among the
-arguments.  A subclass of `Tensor` has one of its own, by which results keep the class.
-A `TorchFunctionMode` is asked for every call inside its ``with`` block.
+arguments.  A subclass of `Tensor` inherits one, with which results keep the class. A
+`TorchFunctionMode` is asked for every call inside its ``with`` block.
 
-`_gates` puts `Gate` in front of each function, when the first such class is used.
+`_gates` puts a `Gate` in front of each function, when the first such class is used.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from autocalc.errors import DTypeError
 
 NAME = "__torch_function__"
 
-#: Classes of arguments that are passed over without a look.
+#: Classes of arguments that need no check.
 _PLAIN = frozenset(
     {Tensor, nn.Parameter, int, float, bool, str, type(None), slice, type(...), type}
 )
 
 
 class _State(threading.local):
-    """What a thread has switched on and off."""
+    """The settings of a thread: what is switched on and off."""
 
     def __init__(self) -> None:
         self.classes = self.everything = True
@@ -38,7 +38,7 @@ state = _State()
 
 
 class _Off:
-    """A ``with`` block in which classes are not asked, or neither they nor modes."""
+    """A ``with`` block in which classes are not asked, or neither classes nor modes."""
 
     _everything = False
 
@@ -62,10 +62,10 @@ class DisableTorchFunction(_Off):
 
 
 class Gate:
-    """What is called in place of a function: it asks which class takes over.
+    """The replacement of a function, which asks the classes that override it.
 
-    An "operator" of Python's leaves foreign operands to Python. What makes a "copy" as
-    a plain tensor is left to modes.
+    A gate of the kind "operator" leaves foreign operands to Python. Only modes override
+    functions of the kind "copy", which make plain tensors.
     """
 
     def __init__(self, function: Any, run: Callable[..., Any], kind: str) -> None:
@@ -90,7 +90,7 @@ class Gate:
 
 
 def asks(value: Any) -> bool:
-    """Return whether the class of a value takes over calls."""
+    """Return whether the class of a value overrides calls."""
     kind = type(value)
     if kind in _PLAIN or not state.classes:
         return False
@@ -98,7 +98,7 @@ def asks(value: Any) -> bool:
 
 
 def overloaded(values: Any) -> Iterator[Any]:
-    """Yield the values, also those in lists, whose classes take over calls."""
+    """Yield the values, including those in lists, whose classes override calls."""
     for value in values:
         kind = value.__class__
         if kind in _PLAIN:
@@ -110,11 +110,11 @@ def overloaded(values: Any) -> Iterator[Any]:
 
 
 def take_over(function: Any, asked: list[Any], args: Any, words: Any) -> Any:
-    """Return what the mode or the first class that takes a call over makes of it."""
+    """Return the result of the mode or of the first class that overrides a call."""
     each: dict[type, Any] = {}
     for value in asked:
         each.setdefault(type(value), value)
-    # A subclass is asked before its base, else the first argument first.
+    # Ask a subclass before its base class, and otherwise the first argument first.
     order: list[type] = []
     for kind in each:
         later = [i for i, other in enumerate(order) if issubclass(kind, other)]
@@ -145,7 +145,7 @@ def disabled(
     args: Any = (),
     kwargs: Any = None,
 ) -> Any:
-    """Run the function as on plain tensors: for classes that take over nothing."""
+    """Run the function as on plain tensors, for classes that override nothing."""
     with DisableTorchFunctionSubclass():
         return function(*args, **(kwargs or {}))
 
@@ -153,7 +153,7 @@ def disabled(
 def keep_class(
     cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None
 ) -> Any:
-    """Run a function as on plain tensors; its results are of the class."""
+    """Run a function as on plain tensors; convert its results to the class."""
     if not all(issubclass(cls, kind) for kind in types):
         return NotImplemented
     with DisableTorchFunctionSubclass():
@@ -166,7 +166,7 @@ PLAIN_RESULTS: set[Any] = set()
 
 
 def _as(cls: Any, result: Any) -> Any:
-    """Return the tensors in a result as a class."""
+    """Return the tensors in a result converted to a class."""
     if isinstance(result, Tensor):
         return result if isinstance(result, cls) else result.as_subclass(cls)
     if isinstance(result, tuple) and hasattr(result, "_fields"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which names a program asked for that are not there, and in which lines."""
+"""A report of absent names that a program requested, with the lines of code."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from autocalc import _config
 
 _OURS = str(Path(__file__).parents[1])
 
-#: "torch.name" -> the lines that asked for it, in their order.
+#: Maps "torch.name" to the lines that requested it, in order.
 asked: dict[str, dict[str, None]] = {}
 
 
 def note(name: str) -> None:
-    """Keep a name, and the line of the program that asks for it."""
+    """Store a name, and the line of the program that requests it."""
     line = _line(sys._getframe(1))
     asked.setdefault(name, {})[line] = None
 
 
 def _line(frame: FrameType | None) -> str:
-    """Return the innermost line outside of AutoCalc and of Python's imports."""
+    """Return the innermost line outside of AutoCalc and of Python's import system."""
     while frame is not None:
         file = frame.f_code.co_filename
         if not file.startswith((_OURS, "<frozen importlib")):
@@ -33,7 +33,7 @@ def _line(frame: FrameType | None) -> str:
 
 
 def text() -> str:
-    """Return the report: a name, and below it its lines."""
+    """Return the report: each name, followed by its lines."""
     names = [
         "\n".join([name, *(f"    {line}" for line in asked[name])])
         for name in sorted(asked)
@@ -54,6 +54,6 @@ def _write() -> None:
 
 
 def start() -> None:
-    """Write the report when this process ends, if one is asked for."""
+    """Write the report when this process ends, if a report is requested."""
     atexit.unregister(_write)
     atexit.register(_write)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A plugin of pytest: ``pytest -p autocalc.torch.pytest`` tests programs of PyTorch."""
+"""A plugin for pytest: ``pytest -p autocalc.torch.pytest`` tests PyTorch programs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from autocalc.torch import install
 def pytest_plugin_registered() -> None:
     """Make ``import torch`` import AutoCalc, before pytest loads other plugins.
 
-    Pytest calls it as soon as this plugin is registered. Importing the file alone has
+    Pytest calls this as soon as the plugin is registered. Importing the file alone has
     no effect.
     """
     install()
