@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`torch.__config__`: what computes."""
+"""`torch.__config__`: the version and the threads."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""AutoCalc under PyTorch's name: what `import torch` gives where `autocalc.torch` runs.
+"""AutoCalc under PyTorch's name: the result of `import torch` with `autocalc.torch`.
 
-Its folder is on the path of imports, so that other processes find it as well.
+Its folder is on the import path, so that other processes find it, too.
 """
 
 from autocalc import torch as _autocalc_torch

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`torch._tensor_str`: how tensors print, for a block."""
+"""`torch._tensor_str`: print options of tensors for a block."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`torch._utils`: what libraries call of PyTorch's helpers."""
+"""`torch._utils`: the private helpers of PyTorch that libraries call."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autocalc.torch import _mentioned
 
 
 def _flatten_dense_tensors(tensors: Iterable[Tensor]) -> Tensor:
-    """Return the elements of all tensors in one."""
+    """Return the elements of all tensors in one vector."""
     return cat([tensor.reshape(-1) for tensor in tensors])
 
 
@@ -25,14 +25,14 @@ def _unflatten_dense_tensors(
 
 
 def _element_size(dtype: Any) -> int:
-    """Return the bytes of an element."""
+    """Return the number of bytes of an element."""
     return int(dtype.itemsize)
 
 
 def _get_device_index(
     device: Any, optional: bool = False, allow_cpu: bool = False
 ) -> int:
-    """Return the number of a device: that of the CPU is -1."""
+    """Return the index of a device; that of the CPU is -1."""
     if isinstance(device, int):
         return device
     index = getattr(device, "index", None)

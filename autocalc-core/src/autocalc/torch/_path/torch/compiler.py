@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`torch.compiler`: what programs ask of it, and marks that nothing reads."""
+"""`torch.compiler`: queries of programs, and decorators without effect."""
 
 from __future__ import annotations
 

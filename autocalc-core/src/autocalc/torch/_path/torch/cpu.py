@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`torch.cpu`: the device that is always there, by the names that others have."""
+"""`torch.cpu`: the CPU, with the functions of other device modules."""
 
 from __future__ import annotations
 

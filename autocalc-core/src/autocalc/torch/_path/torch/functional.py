@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`torch.functional`: the place where PyTorch defines some functions of `torch`."""
+"""`torch.functional`: the module where PyTorch defines some functions of `torch`."""
 
 from autocalc import atleast_1d as atleast_1d
 from autocalc import atleast_2d as atleast_2d

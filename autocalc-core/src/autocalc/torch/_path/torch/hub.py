@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`torch.hub`: weights from the network, kept in a folder; no code is loaded."""
+"""`torch.hub`: weights from the network, cached in a folder; no code is loaded."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""`torch.library`: operators that programs define, which run as the functions they are.
+"""`torch.library`: operators that programs define, which run as plain functions.
 
-What PyTorch needs besides for graphs, such as the shapes of results, is taken and not
-needed. `torch.ops.<namespace>.<name>` finds them.
+Arguments that PyTorch needs for graphs, such as functions for the shapes of results,
+are accepted and ignored. `torch.ops.<namespace>.<name>` finds the operators.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from autocalc.autograd import Function
 from autocalc.torch import _mentioned
 
-#: "namespace::name" -> the operator.
+#: Maps "namespace::name" to the operator.
 DEFINED: dict[str, CustomOp] = {}
 
 
@@ -94,7 +94,7 @@ register_kernel = register_vmap = impl_abstract = register_torch_dispatch = (
 )
 
 
-#: The keys of functions that the CPU runs.
+#: The dispatch keys of functions that run on the CPU.
 _HERE = {"cpu", "default", "compositeimplicitautograd", "compositeexplicitautograd"}
 
 

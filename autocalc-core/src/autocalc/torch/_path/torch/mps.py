@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`torch.mps`: a kind of device of which there is none."""
+"""`torch.mps`: a kind of device that does not exist here."""
 
 from autocalc.torch._no_device import *  # noqa: F403
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`torch.ops`: the operators that programs define by `torch.library`."""
+"""`torch.ops`: the operators that programs define with `torch.library`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _Namespace:
 
 
 class _NoLibraryError(AbsentError, OSError):
-    """A compiled library of PyTorch's operators, which cannot be loaded."""
+    """An error for a compiled library of PyTorch operators, which cannot be loaded."""
 
 
 def load_library(path: Any) -> NoReturn:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`torch.overrides`: which values take over calls, and how a function lets them."""
+"""`torch.overrides`: which values override calls, and how a function permits it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def handle_torch_function(
     *args: Any,
     **kwargs: Any,
 ) -> Any:
-    """Return what the value that takes over this call makes of it."""
+    """Return the result of the value that overrides this call."""
     return take_over(public_api, list(overloaded(relevant_args)), args, kwargs)
 
 

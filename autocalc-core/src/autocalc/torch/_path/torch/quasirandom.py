@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`torch.quasirandom`: Sobol sequences, by SciPy, which has the table of directions."""
+"""`torch.quasirandom`: Sobol sequences of SciPy, which has the direction numbers."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class SobolEngine:
     def draw(self, n: int = 1, out: Tensor | None = None, dtype: Any = None) -> Tensor:
         """Return the next `n` points, a tensor of shape [n, dimension]."""
         with warnings.catch_warnings():
-            # Some numbers of points are less even than others: said at each one else.
+            # SciPy would warn of each number of points that is no power of 2.
             warnings.simplefilter("ignore")
             points = from_numpy(self._points.random(n)).to(dtype or _default())
         return points if out is None else out.copy_(points)

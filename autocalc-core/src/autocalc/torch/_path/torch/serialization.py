@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`torch.serialization`: `save`, `load`, and the list of classes that `load` makes."""
+"""`torch.serialization`: `save`, `load`, and the classes that `load` may create."""
 
 from __future__ import annotations
 

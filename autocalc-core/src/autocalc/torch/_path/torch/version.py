@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`torch.version`: the version of PyTorch that AutoCalc stands for, and no GPU."""
+"""`torch.version`: the version of PyTorch that AutoCalc reports, without a GPU."""
 
 from autocalc.torch import VERSION
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`torch._C`: the few names of PyTorch's engine that libraries call."""
+"""`torch._C`: the few names of PyTorch's engine that libraries use."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _get_tracing_state() -> None:
 
 
 def _log_api_usage_once(*_: Any) -> None:
-    """Do nothing: what is used is not logged."""
+    """Do nothing: usage is not logged."""
 
 
 def _are_functorch_transforms_active() -> bool:
@@ -28,7 +28,7 @@ def _are_functorch_transforms_active() -> bool:
 
 
 def _cuda_isInBadFork() -> bool:
-    """Return False: a process that was forked has no GPU to lose."""
+    """Return False: a forked process has no GPU state to lose."""
     return False
 
 
@@ -36,12 +36,12 @@ _disabled_torch_function_impl = disabled
 
 
 def _len_torch_function_stack() -> int:
-    """Return how many modes take over calls."""
+    """Return the number of modes that override calls."""
     return len(state.modes)
 
 
 def _is_torch_function_mode_enabled() -> bool:
-    """Return whether a mode takes over calls."""
+    """Return whether a mode overrides calls."""
     return bool(state.modes) and state.everything
 
 

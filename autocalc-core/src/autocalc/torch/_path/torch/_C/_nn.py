@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`torch._C._nn`: how the arguments of `Module.to` are read."""
+"""`torch._C._nn`: the parser of the arguments of `Module.to`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`torch.autograd.forward_ad`: what libraries ask of a tensor, which has no tangent."""
+"""`torch.autograd.forward_ad`: queries of tensors, which never have tangents here."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`torch.autograd.profiler`: the older place of `torch.profiler`."""
+"""`torch.autograd.profiler`: the older location of `torch.profiler`."""
 
 from autocalc.profiler import ProfilerActivity as ProfilerActivity
 from autocalc.profiler import profile as profile

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`torch.distributed.constants`: how long a process waits for others."""
+"""`torch.distributed.constants`: the default time that processes wait for others."""
 
 from datetime import timedelta
 

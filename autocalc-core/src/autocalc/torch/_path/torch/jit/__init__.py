@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`torch.jit` where nothing is scripted: decorators return their function."""
+"""`torch.jit` without scripting: the decorators return their function."""
 
 from __future__ import annotations
 

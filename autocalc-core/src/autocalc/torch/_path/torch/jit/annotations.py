@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`torch.jit.annotations`: types of lists of one length, which annotations name."""
+"""`torch.jit.annotations`: annotation types for lists of a fixed length."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""`torch.multiprocessing`: Python's, and its `spawn` of several ranks.
+"""`torch.multiprocessing`: Python's `multiprocessing`, with `spawn` for ranks.
 
-A tensor goes through a queue as a copy.
+A queue transfers a tensor as a copy.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Several processes that run one function, the first error ending all."""
+"""Several processes that run one function; the first error ends all of them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class ProcessContext:
     ) -> bool:
         """Wait until a process ends; return whether all have, or raise its error."""
         running = {p.sentinel: p for p in self.processes if p.exitcode is None}
-        if running:  # to wait for none would take for ever
+        if running:  # waiting for none would never end
             multiprocessing.connection.wait(list(running), timeout)
         for index, process in enumerate(self.processes):
             if process.exitcode not in (None, 0):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`torch.utils._foreach_utils`: lists of tensors, by what one call takes."""
+"""`torch.utils._foreach_utils`: lists of tensors, grouped by device and dtype."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _group_tensors_by_device_and_dtype(
 ) -> dict[tuple[Any, Any], tuple[list[list[Any]], list[int]]]:
     """Return the rows of lists, by the device and dtype of the first list's tensors.
 
-    Each value has the lists' parts, and the rows' numbers if `with_indices`.
+    Each value holds the parts of all lists and, if `with_indices`, the row numbers.
     """
     rows: dict[tuple[Any, Any], list[int]] = {}
     for index, tensor in enumerate(tensorlistlist[0]):
@@ -31,12 +31,12 @@ def _group_tensors_by_device_and_dtype(
 
 
 def _device_has_foreach_support(device: Any) -> bool:
-    """Return True: a list of tensors is gone through one by one."""
+    """Return True: a list of tensors is processed one by one."""
     return True
 
 
 def _has_foreach_support(tensors: Sequence[Any], device: Any) -> bool:
-    """Return True: a list of tensors is gone through one by one."""
+    """Return True: a list of tensors is processed one by one."""
     return True
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`torch.utils._python_dispatch`: what libraries ask of a tensor."""
+"""`torch.utils._python_dispatch`: a query about tensors that libraries use."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`torch.utils.deterministic`: a switch of what new memory holds."""
+"""`torch.utils.deterministic`: the switch for filling new memory."""
 
-#: Whether PyTorch fills the memory of `empty`; without effect here.
+#: Whether PyTorch fills the memory of `empty`; it has no effect here.
 fill_uninitialized_memory = True

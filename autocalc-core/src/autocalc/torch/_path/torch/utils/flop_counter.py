@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`torch.utils.flop_counter`: the work of products in a block, by module."""
+"""`torch.utils.flop_counter`: the FLOPs of products in a block, by module."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autocalc.diagnostics._calls import Seen, calls_seen
 from autocalc.diagnostics._summary import flops_of
 from autocalc.torch import _mentioned
 
-#: The kernels that are counted: PyTorch counts no others.
+#: The kernels that are counted; PyTorch counts no others, either.
 _PRODUCTS = frozenset(
     {
         *("attention", "attention_backward", "conv", "conv_activation"),
@@ -56,14 +56,14 @@ class FlopCounterMode:
         self._names: dict[int, dict[int, str]] = {}
 
     def __enter__(self) -> FlopCounterMode:
-        """Begin to count, from zero."""
+        """Start counting from zero."""
         self.flop_counts.clear()
         self._block = ExitStack()
         self._block.enter_context(calls_seen("FlopCounterMode", self._look))
         return self
 
     def __exit__(self, *error: object) -> None:
-        """End to count."""
+        """Stop counting."""
         self._block.close()
         if self.display:
             sys.stdout.write(f"{self.get_table(self.depth)}\n")
@@ -77,7 +77,7 @@ class FlopCounterMode:
         run()
 
     def _places(self, modules: tuple[Any, ...]) -> list[str]:
-        """Return the names of the running modules, below the outermost one's class."""
+        """Return the names of the running modules; the outermost is named by class."""
         if not modules:
             return ["Global"]
         root = modules[-1]

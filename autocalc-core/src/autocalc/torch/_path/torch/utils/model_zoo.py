@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`torch.utils.model_zoo`: an older place of `torch.hub`'s functions."""
+"""`torch.utils.model_zoo`: the older location of functions of `torch.hub`."""
 
 from __future__ import annotations
 

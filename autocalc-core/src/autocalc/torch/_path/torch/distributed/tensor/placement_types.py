@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How a tensor is divided among processes: values of plans; nothing is divided."""
+"""The classes with which plans divide tensors among processes; without effect here."""
 
 from __future__ import annotations
 
@@ -45,6 +45,6 @@ class Partial(Placement):
 
 @dataclass(frozen=True)
 class _StridedShard(Shard):
-    """Each process has several parts, which do not follow each other."""
+    """Each process has several parts that are not contiguous."""
 
     split_factor: int

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`torch.utils.data._utils.collate`: how samples become batches."""
+"""`torch.utils.data._utils.collate`: functions that make batches of samples."""
 
 from __future__ import annotations
 
