@@ -9,7 +9,7 @@ from autocalc.utils import checkpoint, tensorboard
 
 if _TYPE_CHECKING:
     from autocalc.utils import data
-else:  # a type checker knows the names that exist
+else:  # type checkers know the names that exist
     __getattr__ = _lookup(__name__)
 
 __all__ = ["checkpoint", "data", "tensorboard"]

@@ -31,10 +31,10 @@ __all__ = [
     "tree_unflatten",
 ]
 
-#: A nest, or a leaf.
+#: A nested object or a leaf.
 PyTree = Any
 
-#: What the flattening function of a class returns together with the children.
+#: The value that the flattening function of a class returns with the children.
 Context = Any
 
 
@@ -62,7 +62,7 @@ def _node(
     return {kind: NodeDef(kind, flatten_fn, unflatten_fn)}
 
 
-#: PyTorch's key of all named tuples.
+#: PyTorch's key for all named tuples.
 _NAMED: Any = namedtuple  # noqa: PYI024  no class is made
 
 #: The kinds of nodes.
@@ -133,7 +133,7 @@ class TreeSpec(NamedTuple):
 
     #: The class of the node; None for a leaf.
     type: Any
-    #: A dict's keys, or what a registered class adds; None for other nodes.
+    #: The keys of a dict, or the context of a registered class; None for other nodes.
     context: Any
     children: tuple[TreeSpec, ...]
 

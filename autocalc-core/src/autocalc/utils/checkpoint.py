@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checkpoints of activations: less memory, because activations are computed twice."""
+"""Activation checkpointing: less memory, because activations are computed twice."""
 
 from __future__ import annotations
 
@@ -63,5 +63,5 @@ def set_checkpoint_early_stop(enable: bool) -> _Iterator[None]:
     yield
 
 
-if not _TYPE_CHECKING:  # a type checker knows the names that exist
+if not _TYPE_CHECKING:  # type checkers know the names that exist
     __getattr__ = _lookup(__name__)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""TensorBoard's events as protocol buffers (proto3), written by hand.
+"""The events of TensorBoard as protocol buffers (proto3), written by hand.
 
-What is used of tensorboard/compat/proto, each field with its number::
+These parts of tensorboard/compat/proto are used, each field with its number::
 
     Event            wall_time=1 double  step=2 int64  file_version=3 string
                      summary=5 Summary   session_log=7 SessionLog
@@ -35,7 +35,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-#: How the bytes after a field's number are to be read.
+#: The wire types: how the bytes after the number of a field are read.
 _VARINT, _DOUBLE, _BYTES, _FLOAT = 0, 1, 2, 5
 
 _STRING, _FLOATS = 7, 1  # DT_STRING and DT_FLOAT of TensorProto
@@ -44,7 +44,7 @@ _SUCCESS = 1
 
 
 class Histogram(NamedTuple):
-    """Counts of elements: `counts[i]` are at most `limits[i]`, above the one before."""
+    """Counts of elements: those at most `limits[i]` and above the limit before it."""
 
     least: float
     largest: float
@@ -56,8 +56,8 @@ class Histogram(NamedTuple):
 
 
 def _varint(value: int) -> bytes:
-    """Return an integer in groups of 7 bits, the low ones first."""
-    value &= 0xFFFFFFFFFFFFFFFF  # a negative one in two's complement
+    """Return an integer in groups of 7 bits, the lowest first."""
+    value &= 0xFFFFFFFFFFFFFFFF  # two's complement if negative
     groups = bytearray()
     while value > 0x7F:
         groups.append(value & 0x7F | 0x80)
@@ -79,7 +79,7 @@ def _float(number: int, value: float) -> bytes:
 
 
 def as_float32(value: float) -> bytes:
-    """Return the bytes of the nearest float32; what is too large is infinite."""
+    """Return the bytes of the nearest float32; too large numbers become infinite."""
     try:
         return struct.pack("<f", value)
     except OverflowError:
@@ -95,12 +95,12 @@ def _doubles(number: int, values: Sequence[float]) -> bytes:
 
 
 def event(wall_time: float, step: int = 0, content: bytes = b"") -> bytes:
-    """Return an event of a step, its content one of those below."""
+    """Return an event of a step; its content is one of those below."""
     return _double(1, wall_time) + _integer(2, step) + content
 
 
 def file_version() -> bytes:
-    """Return the beginning of a file."""
+    """Return the first event of a file."""
     return _bytes(3, b"brain.Event:2")
 
 
@@ -114,12 +114,12 @@ def _summary(tag: str, value: bytes) -> bytes:
 
 
 def scalar(tag: str, value: float) -> bytes:
-    """Return one number, kept as a float32."""
+    """Return one number, stored as a float32."""
     return _summary(tag, _float(2, value))
 
 
 def histogram(tag: str, values: Histogram) -> bytes:
-    """Return how elements are spread."""
+    """Return the distribution of elements."""
     numbers = (
         values.least,
         values.largest,
@@ -133,7 +133,7 @@ def histogram(tag: str, values: Histogram) -> bytes:
 
 
 def text(tag: str, words: str) -> bytes:
-    """Return a text, which is shown as Markdown."""
+    """Return a text, which TensorBoard renders as Markdown."""
     shape = _bytes(2, _integer(1, 1))  # one dimension, of size 1
     tensor = _integer(1, _STRING) + _bytes(2, shape) + _bytes(8, words.encode())
     metadata = _bytes(1, _bytes(1, b"text"))
@@ -151,7 +151,7 @@ def _plugin(name: bytes, content: bytes) -> bytes:
 
 
 def pr_curve(tag: str, rows: Sequence[Sequence[float]]) -> bytes:
-    """Return the rows of a precision-recall curve, a column for each threshold."""
+    """Return the rows of a precision-recall curve, with a column for each threshold."""
     n = len(rows[0])
     shape = b"".join(_bytes(2, _integer(1, size)) for size in (len(rows), n))
     values = b"".join(as_float32(value) for row in rows for value in row)
@@ -164,7 +164,7 @@ def pr_curve(tag: str, rows: Sequence[Sequence[float]]) -> bytes:
 
 
 def _value(value: Any) -> tuple[int, bytes]:
-    """Return the number of a setting's type, and the setting."""
+    """Return the number of the type of a setting, and the encoded setting."""
     if isinstance(value, bool):
         return 2, _integer(4, value)
     if isinstance(value, (int, float)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How the elements of a tensor are spread, as TensorBoard wants it."""
+"""The distribution of the elements of a tensor, in the form of TensorBoard."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autocalc.utils.tensorboard._events import Histogram
 
 
 def histogram_of(where: str, values: Any, bins: Any, max_bins: Any) -> Histogram:
-    """Return the counts of the finite elements, empty bins at both ends left out."""
+    """Return the counts of the finite elements, without empty bins at both ends."""
     finite = _finite(where, values)
     try:
         usual = isinstance(bins, str) and bins == "tensorflow"
@@ -37,7 +37,7 @@ def histogram_of(where: str, values: Any, bins: Any, max_bins: Any) -> Histogram
 
 
 def _finite(where: str, values: Any) -> Any:
-    """Return the finite elements as float64, in one row."""
+    """Return the finite elements as a float64 vector."""
     array = values.detach().numpy() if isinstance(values, Tensor) else values
     try:
         elements = np.asarray(array).astype(np.float64).reshape(-1)
@@ -65,7 +65,7 @@ def _usual_edges() -> Any:
 
 
 def _joined(where: str, counts: Any, edges: Any, max_bins: Any) -> tuple[Any, Any]:
-    """Join neighbours until there are at most `max_bins`."""
+    """Join neighbouring bins until there are at most `max_bins`."""
     most = as_int(where, "max_bins", max_bins)
     require(where, "max_bins", most, most >= 1, "at least 1")
     each = -(-len(counts) // most)
@@ -74,9 +74,9 @@ def _joined(where: str, counts: Any, edges: Any, max_bins: Any) -> tuple[Any, An
 
 
 def _without_empty_ends(counts: Any, edges: Any) -> tuple[list[float], list[float]]:
-    """Return upper limits and counts; one empty bin stays below, as a left border."""
+    """Return upper limits and counts; keep one empty bin as the left border."""
     (filled,) = np.nonzero(counts)
-    if not filled.size:  # all elements are outside of the given edges
+    if not filled.size:  # all elements are outside
         return [float(edges[-1])], [0.0]
     first, last = int(filled[0]), int(filled[-1])
     limits = edges[first : last + 2].tolist()

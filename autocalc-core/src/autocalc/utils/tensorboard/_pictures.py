@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pictures for event files: arrays of any order as PNG."""
+"""Pictures for event files: arrays in any dimension order, encoded as PNG."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 Array = Any
 
-#: Pictures in a row of `add_images`.
+#: The number of pictures in a row of `add_images`.
 _IN_A_ROW = 8
 
 
 def array_of(where: str, name: str, value: Any) -> Array:
-    """Return a tensor or what NumPy takes as an array."""
+    """Return a tensor, or anything that NumPy accepts, as an array."""
     if isinstance(value, Tensor):
         return value.detach().cpu().numpy()
     array = np.asarray(value)
@@ -55,7 +55,7 @@ _ORDERS = [sorted(order) for order in ("HW", "CHW", "NHW", "NCHW")]
 
 
 def _bytes_of(array: Array) -> Array:
-    """Return uint8: other dtypes have 1 for white."""
+    """Return an array of uint8; in other dtypes, 1 means white."""
     if array.dtype == np.uint8:
         return array
     return (array.astype(np.float32) * 255).clip(0, 255).astype(np.uint8)
@@ -73,11 +73,11 @@ def _grid(array: Array) -> Array:
 
 
 def png(array: Array) -> bytes:
-    """Return the file of [height, width, 3 or 4] of uint8."""
+    """Return the PNG file of [height, width, 3 or 4] of uint8."""
     height, width, channels = array.shape
-    kind = {3: 2, 4: 6}[channels]  # colours, with or without transparency
+    kind = {3: 2, 4: 6}[channels]  # RGB, with or without alpha
     head = struct.pack(">IIBBBBB", width, height, 8, kind, 0, 0, 0)
-    lines = np.zeros((height, 1 + width * channels), np.uint8)  # 0: as it is
+    lines = np.zeros((height, 1 + width * channels), np.uint8)  # 0: no filter
     lines[:, 1:] = array.reshape(height, -1)
     parts = (_chunk(b"IHDR", head), _chunk(b"IDAT", zlib.compress(lines.tobytes())))
     return b"".join((b"\x89PNG\r\n\x1a\n", *parts, _chunk(b"IEND", b"")))
@@ -89,7 +89,7 @@ def _chunk(name: bytes, content: bytes) -> bytes:
 
 
 def drawn(where: str, figure: Any) -> Array:
-    """Return a figure of Matplotlib as [3, height, width] of uint8."""
+    """Return a Matplotlib figure as [3, height, width] of uint8."""
     if not hasattr(figure, "savefig"):
         raise DTypeError(f"{where}: `figure` is {short(figure)}; it must be a figure.")
     canvas = import_module("matplotlib.backends.backend_agg").FigureCanvasAgg(figure)
@@ -100,7 +100,7 @@ def drawn(where: str, figure: Any) -> Array:
 def pr_rows(
     where: str, labels: Any, predictions: Any, thresholds: int, weights: Any
 ) -> list[list[float]]:
-    """Return counts of hits and misses, precision and recall, at each threshold."""
+    """Return the counts of hits and misses, precision and recall for each threshold."""
     truth = array_of(where, "labels", labels).astype(bool).ravel()
     scores = array_of(where, "predictions", predictions).astype(np.float64).ravel()
     if truth.shape != scores.shape:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Records in a row, as TensorFlow keeps them in files (TFRecord).
+"""Consecutive records in a file, in the format of TensorFlow (TFRecord).
 
 A record of n bytes is::
 
@@ -15,7 +15,7 @@ from __future__ import annotations
 import struct
 from functools import lru_cache
 
-_POLYNOMIAL = 0x82F63B78  # 0x1EDC6F41, its bits in reverse
+_POLYNOMIAL = 0x82F63B78  # 0x1EDC6F41 with reversed bits
 _ALL = 0xFFFFFFFF
 _MASK = 0xA282EAD8
 
@@ -39,18 +39,18 @@ def crc32c(data: bytes) -> int:
 
 
 def masked_crc(data: bytes) -> int:
-    """Return the checksum as a file stores it."""
+    """Return the checksum in the form in which a file stores it."""
     crc = crc32c(data)
     return ((crc >> 15 | crc << 17) + _MASK) & _ALL
 
 
 def framed(data: bytes) -> bytes:
-    """Return a record as a file stores it."""
+    """Return a record in the form in which a file stores it."""
     return b"".join([_header(len(data)), data, struct.pack("<I", masked_crc(data))])
 
 
 @lru_cache(maxsize=256)
 def _header(length: int) -> bytes:
-    """Return the bytes before a record; scalars have few lengths."""
+    """Return the bytes before a record; cached, because scalars have few lengths."""
     packed = struct.pack("<Q", length)
     return packed + struct.pack("<I", masked_crc(packed))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The part of `SummaryWriter` that writes pictures, curves and settings of runs."""
+"""The part of `SummaryWriter` that writes pictures, curves and hyperparameters."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from autocalc.utils.tensorboard import _pictures as pictures
 
 
 def text_of(where: str, name: str, value: Any) -> str:
-    """Return an argument that is a text, or raise."""
+    """Return an argument that is a string; raise for any other object."""
     return check_type(where, name, value, str, "a text")
 
 
 def _refusing(name: str, instead: str) -> Any:
-    """Return a method that says that its kind of events is not written."""
+    """Return a method that raises, because its kind of events is not supported."""
 
     def method(*_: Any, **__: Any) -> None:
         raise AbsentError(f"SummaryWriter.{name} is not in AutoCalc. {instead}")
@@ -321,7 +321,7 @@ class Shown:
 def hparams(
     hparam_dict: Any, metric_dict: Any, hparam_domain_discrete: Any = None
 ) -> tuple[bytes, bytes, bytes]:
-    """Return an experiment's settings and metrics, and a run's start and end."""
+    """Return the settings and metrics of an experiment, and a run's start and end."""
     where = "SummaryWriter.add_hparams"
     for name, value in (("hparam_dict", hparam_dict), ("metric_dict", metric_dict)):
         check_type(where, name, value, Mapping, "a dict")
@@ -337,7 +337,7 @@ def hparams(
 
 
 def _plain(where: str, name: str, value: Any) -> Any:
-    """Return a setting as a number, a text, True or False."""
+    """Return a setting as a number, a string, True or False."""
     if isinstance(value, Tensor):
         value = value.item()
     if value is None:

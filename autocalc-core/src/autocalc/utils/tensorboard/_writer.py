@@ -21,7 +21,7 @@ from autocalc.utils.tensorboard._histogram import histogram_of
 from autocalc.utils.tensorboard._records import framed
 from autocalc.utils.tensorboard._shown import Shown, text_of
 
-#: Numbers the files of this process: two in one second have names of their own.
+#: Numbers the files of this process, so that two files of one second differ in name.
 _files = count()
 
 
@@ -280,7 +280,7 @@ class SummaryWriter(Shown):
         """
         where = "SummaryWriter.add_text"
         tag = (
-            f"{text_of(where, 'tag', tag)}/text_summary"  # as TensorBoard's own writer
+            f"{text_of(where, 'tag', tag)}/text_summary"  # the name that TensorBoard uses
         )
         content = events.text(tag, text_of(where, "text_string", text_string))
         self._write(content, global_step, walltime, where)
@@ -331,7 +331,7 @@ class SummaryWriter(Shown):
         self.close()
 
     def _other(self, name: str) -> SummaryWriter:
-        """Return the writer of a folder below, made when it is first needed."""
+        """Return the writer of a subfolder, made when it is first needed."""
         name = re.sub(r"[/\\]", "_", name)
         if name not in self._others:
             self._others[name] = SummaryWriter(
@@ -360,7 +360,7 @@ class SummaryWriter(Shown):
         walltime: float | None,
         where: str = "SummaryWriter",
     ) -> None:
-        """Write an event; hand it on if it is time for that."""
+        """Write an event; flush if enough time has passed."""
         moment, at = _check_moment(where, step, walltime)
         file = self._open() if self._file is None else self._file
         file.write(framed(events.event(moment, at, content)))
@@ -373,13 +373,13 @@ class SummaryWriter(Shown):
 def _check_moment(
     where: str, step: int | None, walltime: float | None
 ) -> tuple[float, int]:
-    """Return the seconds since 1970 and the step of an event."""
+    """Return the time in seconds since 1970 and the step of an event."""
     at = 0 if step is None else as_int(where, "global_step", step)
     moment = time() if walltime is None else number(where, "walltime", walltime)
     return moment, at
 
 
 def _default(comment: str) -> Path:
-    """Return ``runs/Nov25_14-20-07_host`` with a comment after it."""
+    """Return ``runs/Nov25_14-20-07_host`` with a comment appended."""
     now = datetime.now().astimezone().strftime("%b%d_%H-%M-%S")
     return Path("runs") / f"{now}_{socket.gethostname()}{comment}"
