@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""BLAS libraries as kernel sets of AutoCalc; `_plugin` is where it starts."""
+"""BLAS libraries as kernel sets of AutoCalc; `_plugin` is the entry point."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Apple's Accelerate, part of macOS; it uses the matrix units of Apple's chips."""
+"""Apple's Accelerate, a part of macOS that uses the matrix units of Apple's chips."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autocalc_kernels_blas._library import Library, open_first
 
 FRAMEWORK = "/System/Library/Frameworks/Accelerate.framework/Accelerate"
 
-#: `BLASSetThreading`'s argument: all cores, or the caller's thread alone.
+#: The arguments of `BLASSetThreading`: all cores, or only the calling thread.
 MULTI_THREADED, SINGLE_THREADED = 0, 1
 
 
@@ -24,7 +24,7 @@ class Accelerate:
         self._threads = "the system's choice"
 
     def set_num_threads(self, count: int) -> None:
-        """Obey a budget of 1; Accelerate has no way to say any other number."""
+        """Apply a budget of 1 thread; Accelerate cannot be set to any other number."""
         if self._set is not None:  # since macOS 15
             self._set(SINGLE_THREADED if count == 1 else MULTI_THREADED)
             self._threads = "1" if count == 1 else "the system's choice"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""BLIS and AMD's AOCL-BLIS, as the system or the environment has them.
+"""BLIS and AMD's AOCL-BLIS, installed in the system or in the environment.
 
-BLIS chooses its kernels by the CPU's features, as it should.  Its ``BLIS_ARCH_TYPE``
-is left alone: the numbers differ between builds, and one that a build lacks ends the
-process.  Its threads live for one product each, so there is nothing to put to sleep.
+BLIS correctly chooses its kernels by the features of the CPU.  Its ``BLIS_ARCH_TYPE``
+is not set: the numbers differ between builds, and a number that a build lacks ends the
+process.  Its threads exist for one product only, so none have to be put to sleep.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Blis:
 
     def num_threads(self) -> int:
         count = self.library.call("bli_thread_get_num_threads", ctypes.c_int64)
-        return max(1, int(count or 1))  # BLIS answers -1 where it is not set
+        return max(1, int(count or 1))  # BLIS returns -1 if it is not set
 
     def info(self) -> dict[str, str]:
         return {
@@ -71,12 +71,13 @@ def open_blis() -> Blis:
 
 
 def candidates() -> Iterator[str | Path]:
-    """Yield the files to try, best first: those with threads before those without."""
+    """Yield the files to try, best first: those with threads before the others."""
     pattern = {"win32": "*.dll", "darwin": "*.dylib"}.get(sys.platform, ".so*")
     for name in ("libblis-mt", "libblis", "AOCL-LibBlis-Win-MT"):
         yield from in_prefix(f"{name}{pattern}")
     yield from in_system("blis-mt", "blis", "blis64")
     if sys.platform == "linux":
-        # Where Debian keeps the builds that its `alternatives` choose from.
+        # The folder in which Debian stores the builds that its `alternatives` choose
+        # from.
         for folder in ("blis-pthread", "blis-openmp"):
             yield from sorted(Path("/usr/lib").glob(f"*/{folder}/libblis.so*"))

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Which code path a BLAS library is to take on this CPU: rules on CPU features.
+"""Rules by CPU features for the code path of a BLAS library.
 
-OpenBLAS looks at the CPU's family and model numbers, and so misses CPUs that it does
-not know.  From 0.3.31 to 0.3.34 it runs its Haswell kernels on AMD CPUs with AVX-512:
-235 GFLOP/s instead of 468 with its SkylakeX kernels (2 cores of Zen 5, n = 2048).  What
-a kernel needs are features, so features decide here; and a feature that the user hides
-is not used, which a library that asks the CPU itself would never notice.
+OpenBLAS checks the family and model numbers of the CPU, so it does not recognise new
+CPUs.  From 0.3.31 to 0.3.34 it runs its Haswell kernels on AMD CPUs with AVX-512.  They
+reach 235 GFLOP/s; its SkylakeX kernels reach 468 (2 cores of Zen 5, n = 2048). Kernels
+need features, so the features decide here.  A feature that the user hides is not used;
+a library that queries the CPU itself would not notice that.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ _HASWELL = frozenset({"avx2", "fma"})
 
 
 class CoreType(NamedTuple):
-    """A name that the library knows, and why it was chosen."""
+    """A name that the library knows, and the reason for choosing it."""
 
     name: str
     reason: str
 
 
-#: Best first: OpenBLAS's name and the features that its kernels are compiled for.
-#: COOPERLAKE and SAPPHIRERAPIDS add bfloat16 only; their float kernels are SKYLAKEX's.
+#: Best first: the name in OpenBLAS, and the features for which its kernels are
+#: compiled. COOPERLAKE and SAPPHIRERAPIDS only add bfloat16; their float kernels are
+#: those of SKYLAKEX.
 OPENBLAS_X86 = (
     ("SKYLAKEX", _AVX512 | _HASWELL),
     ("HASWELL", _HASWELL),
@@ -33,7 +34,7 @@ OPENBLAS_X86 = (
     ("PRESCOTT", frozenset({"sse2"})),
 )
 
-#: MKL's names for `MKL_Enable_Instructions`, with the number of each.
+#: The names of MKL for `MKL_Enable_Instructions`, with the number of each.
 MKL_LEVELS = (
     ("AVX512", 4, _AVX512 | _HASWELL),
     ("AVX2", 2, _HASWELL),
@@ -44,8 +45,8 @@ MKL_LEVELS = (
 def openblas_core_type(features: frozenset[str]) -> CoreType | None:
     """Return OpenBLAS's core type for a CPU with `features`.
 
-    None leaves the choice to OpenBLAS: on Arm and other CPUs it goes by what the
-    operating system reports.
+    None leaves the choice to OpenBLAS: on Arm and other CPUs it uses the reports of the
+    operating system.
     """
     for name, needed in OPENBLAS_X86:
         if needed <= features:
@@ -54,7 +55,7 @@ def openblas_core_type(features: frozenset[str]) -> CoreType | None:
 
 
 def mkl_level(features: frozenset[str]) -> tuple[int, CoreType] | None:
-    """Return MKL's highest level within `features`, as its number and name."""
+    """Return the highest level of MKL within `features`, as its number and name."""
     for name, number, needed in MKL_LEVELS:
         if needed <= features:
             return number, CoreType(name, f"the CPU features include {_named(needed)}")
@@ -62,6 +63,6 @@ def mkl_level(features: frozenset[str]) -> tuple[int, CoreType] | None:
 
 
 def _named(features: frozenset[str]) -> str:
-    """Name the features that tell a level from the one below."""
+    """Return the names of the features that a level adds to the one below."""
     telling = {"avx512f", "avx512vl"} & features or features
     return ", ".join(sorted(telling))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Environment variables that hold for a moment: while a library is being opened."""
+"""Environment variables that are set only while a library is being opened."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Set `variables` within the ``with`` block and put back what was there.
+    """Set `variables` in the ``with`` block, and restore the old values after it.
 
-    ``os.environ`` calls ``putenv``, so a C library's ``getenv`` sees them.
+    ``os.environ`` calls ``putenv``, so the ``getenv`` of a C library sees them.
     """
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
@@ -27,5 +27,5 @@ def environment(variables: Mapping[str, str]) -> Iterator[None]:
 
 
 def users(name: str) -> str | None:
-    """Return what the user set `name` to; None if it is unset or empty."""
+    """Return the value that the user gave `name`; None if it is unset or empty."""
     return os.environ.get(name) or None

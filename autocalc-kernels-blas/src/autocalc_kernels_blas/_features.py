@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The CPU's features: those that kernels may use, and those that the user hides."""
+"""The CPU features that kernels may use, and those that the user hides."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from autocalc.plugin import cpu_features
 
 
 def usable_features() -> frozenset[str]:
-    """Return the features that kernels may use, by ``archspec``'s names."""
+    """Return the features that kernels may use, by the names of ``archspec``."""
     return cpu_features()
 
 
 def hidden_features() -> frozenset[str]:
-    """Return what the CPU has and ``AUTOCALC_CPU_FEATURES`` hides."""
+    """Return the features of the CPU that ``AUTOCALC_CPU_FEATURES`` hides."""
     return frozenset(archspec.cpu.host().features) - cpu_features()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The kernel ``gemm`` on CBLAS.
 
-What a call means to BLAS depends on shapes, strides and scalars alone, and a training
-step repeats the same few.  So the first call of a kind makes a plan, and the next ones
-find it in a dict.
+The BLAS call for a product depends only on shapes, strides and scalars, and a training
+step repeats the same few combinations.  So the first call of a kind makes a plan, and
+later calls find it in a dict.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from autocalc_kernels_blas._layout import (
 from autocalc_kernels_blas._library import Library
 from autocalc_kernels_blas._routines import Plan, Product, Routines
 
-#: Shapes that never repeat must not fill the memory.
+#: The limit of the dict, so that shapes that never repeat do not fill the memory.
 MAX_PLANS = 1024
 
 LETTERS: dict[Any, str] = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
 
 
 def supports(key: DispatchKey) -> str | None:
-    """Return why BLAS does not do this call, None if it does."""
+    """Return why BLAS does not support this call, or None if it does."""
     pre, a = key.dtypes[1:3]
     if a not in LETTERS:
         return f"BLAS multiplies float32 and float64, not {a}"
@@ -94,7 +94,7 @@ class Gemm:
         plan(out, a, b)
 
     def _plan(self, out: Any, a: Any, b: Any, alpha: float, beta: float) -> Plan:
-        """Return how to run calls like this one."""
+        """Return a plan for calls like this one."""
         if out.size == 0:
             return _nothing
         if a.shape[-1] == 0:
@@ -106,7 +106,7 @@ class Gemm:
         return self._detour(layouts, alpha, beta)
 
     def _detour(self, layouts: list[Layout | None], alpha: float, beta: float) -> Plan:
-        """Return a plan that first brings the operands into an order for BLAS."""
+        """Return a plan that first copies operands into a layout that BLAS accepts."""
         of_out, of_a, of_b = layouts
 
         def elsewhere(out: Any, a: Any, b: Any) -> None:
@@ -131,9 +131,9 @@ class Gemm:
 
 
 def _start_from(out: Any, bias: Any, beta: float, accumulate: bool) -> None:
-    """Put what the product is added to into `out`: bias, beta * out, or both.
+    """Write what the product is added to into `out`: bias, beta * out, or both.
 
-    Writing the bias first costs one pass over `out`; adding it afterwards, two.
+    Writing the bias first takes one pass over `out`; adding it afterwards takes two.
     """
     if not accumulate:
         out[...] = bias
@@ -152,7 +152,7 @@ def _layout(operand: Any) -> Layout | None:
 
 
 def _in_order(operand: Any) -> Any:
-    """Return a row-order copy; batch dimensions that repeat are copied once."""
+    """Return a row-major copy; batch dimensions that repeat are copied once."""
     batch = operand.ndim - 2
     once = tuple(
         slice(0, 1) if stride == 0 else slice(None)
@@ -164,7 +164,7 @@ def _in_order(operand: Any) -> Any:
 def _describe(
     out: Any, a: Any, b: Any, alpha: float, beta: float, layouts: list[Any]
 ) -> Product:
-    """Return the product in BLAS's terms, its batch in as few loops as possible."""
+    """Return the product in the terms of BLAS, with as few batch loops as possible."""
     batch = out.shape[:-2]
     loops = merged(
         batch,
@@ -179,7 +179,7 @@ def _describe(
 
 
 def _with_rows_of_the_batch(product: Product, itemsize: int) -> Product:
-    """Return [B, M, K] @ [K, N] as [B * M, K] @ [K, N] where rows are evenly spaced."""
+    """Return [B, M, K] @ [K, N] as [B * M, K] @ [K, N] if rows are evenly spaced."""
     if not product.loops or product.loops[-1].b != 0 or product.a.transposed:
         return product
     *outer, inner = product.loops
@@ -201,11 +201,11 @@ def _with_rows_of_the_batch(product: Product, itemsize: int) -> Product:
 
 
 def _nothing(out: Any, a: Any, b: Any) -> None:
-    """Do nothing: there is no element to write."""
+    """Do nothing, because there are no elements to write."""
 
 
 def _scaling(beta: float) -> Plan:
-    """Return the product over no terms: beta * out, and zero for beta 0."""
+    """Return the product over no terms: beta * out, or zero if beta is 0."""
 
     def scale(out: Any, a: Any, b: Any) -> None:  # noqa: ARG001  a plan takes three
         if beta == 0:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Strides as BLAS sees them: transposed or not, a leading dimension, a batch.
+"""Strides in the terms of BLAS: transposed or not, leading dimension, batch.
 
-BLAS takes a matrix whose elements are adjacent along one dimension, at a constant
-distance (the leading dimension, no shorter than a row) along the other.  Most views
-are of this kind; the rest has to be copied.
+BLAS accepts a matrix whose elements are adjacent along one dimension.  Along the other
+they have a constant distance, the leading dimension, which is no shorter than a row.
+Most views are like this; others have to be copied.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ Strides = tuple[int, ...]
 
 
 class Layout(NamedTuple):
-    """How a row-major BLAS call names a matrix; distances in elements."""
+    """How a row-major BLAS call describes a matrix; distances are in elements."""
 
     transposed: bool
     leading: int
 
 
 class Loop(NamedTuple):
-    """One batch dimension and its strides, in bytes, in a, b and out."""
+    """One batch dimension, with its strides in bytes in a, b and out."""
 
     size: int
     a: int
@@ -36,7 +36,7 @@ class Loop(NamedTuple):
 def layout(
     rows: int, columns: int, row_stride: int, column_stride: int, itemsize: int
 ) -> Layout | None:
-    """Return the layout of a matrix, None if BLAS cannot take it."""
+    """Return the layout of a matrix, or None if BLAS cannot take it."""
     leading = _leading(columns, rows, column_stride, row_stride, itemsize)
     if leading:
         return Layout(False, leading)
@@ -51,14 +51,14 @@ def _leading(
     if adjacent > 1 and stride != itemsize:
         return 0
     if others <= 1:
-        return max(1, adjacent)  # nothing is ever that far away
+        return max(1, adjacent)  # no distance is that large
     leading, rest = divmod(other_stride, itemsize)
     fits = rest == 0 and max(1, adjacent) <= leading <= MAX_INTEGER
     return leading if fits else 0
 
 
 def increment(size: int, stride: int, itemsize: int) -> int:
-    """Return a vector's distance between elements, 0 if BLAS cannot take it."""
+    """Return the distance between elements of a vector; 0 if BLAS cannot take it."""
     if size <= 1:
         return 1
     step, rest = divmod(stride, itemsize)
@@ -68,7 +68,7 @@ def increment(size: int, stride: int, itemsize: int) -> int:
 def batch_strides(
     batch: Sequence[int], shape: Sequence[int], strides: Strides
 ) -> Strides:
-    """Return an operand's strides over the broadcast `batch`, 0 where it repeats."""
+    """Return the strides of an operand over the broadcast `batch`; 0 means repeated."""
     missing = len(batch) - len(shape)
     own = tuple(0 if n == 1 else s for n, s in zip(shape, strides, strict=True))
     return (0,) * missing + own
@@ -88,7 +88,7 @@ def merged(batch: Sequence[int], a: Strides, b: Strides, out: Strides) -> list[L
 
 
 def _continues(outer: Loop, inner: Loop) -> bool:
-    """Return whether the outer loop goes on where the inner one ends."""
+    """Return whether the outer loop continues where the inner one ends."""
     return all(
         far == near * inner.size for far, near in zip(outer[1:], inner[1:], strict=True)
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A BLAS library that was opened, and how its functions are spelt."""
+"""An opened BLAS library, and the spelling of its function names."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from autocalc.errors import PluginError
 
 
 class Spelling(NamedTuple):
-    """Prefix and suffix of a function's name, and the width of its integers."""
+    """The prefix and suffix of function names, and the width of integers."""
 
     prefix: str = ""
     suffix: str = ""
     long: bool = False
 
 
-#: Builds for one program each rename their functions, so that two fit in a process.
+#: Builds for a single program rename their functions, so that two can be in one
+#: process.
 SPELLINGS = (
     Spelling(),
     Spelling(prefix="scipy_"),
@@ -51,17 +52,17 @@ class Library:
         return found
 
     def call(self, name: str, result: Any = None) -> Any:
-        """Call a function without arguments; None if it is absent."""
+        """Call a function without arguments; return None if it is absent."""
         found = self.function(name, result)
         return None if found is None else found()
 
     def text(self, name: str) -> str:
-        """Call a function that returns a string; empty if it is absent."""
+        """Call a function that returns a string; return "" if it is absent."""
         found = self.call(name, ctypes.c_char_p)
         return (found or b"").decode(errors="replace")
 
     def pointer(self, name: str) -> int | None:
-        """Return the address of the function `name`; None if it is absent."""
+        """Return the address of the function `name`, or None if it is absent."""
         try:
             found = self.handle[self.spelled(name)]
         except AttributeError:
@@ -69,7 +70,7 @@ class Library:
         return ctypes.cast(found, ctypes.c_void_p).value
 
     def spelled(self, name: str) -> str:
-        """Return the name as this library spells it."""
+        """Return the name in the spelling of this library."""
         return f"{self.spelling.prefix}{name}{self.spelling.suffix}"
 
     def with_long_integers(self, long: bool) -> Library:
@@ -78,7 +79,7 @@ class Library:
 
 
 class Blas(Protocol):
-    """A library with its controls."""
+    """A library with functions that control it."""
 
     library: Library
 
@@ -124,7 +125,7 @@ def open_library(path: str) -> Library:
     PluginError
         If the library has no ``cblas_sgemm`` in any known spelling.
     """
-    # RTLD_LOCAL: another library's BLAS never takes the place of this one.
+    # RTLD_LOCAL: the BLAS of another library never replaces this one.
     mode = 0 if sys.platform == "win32" else ctypes.RTLD_LOCAL
     handle = ctypes.CDLL(path, mode=mode)
     for spelling in SPELLINGS:

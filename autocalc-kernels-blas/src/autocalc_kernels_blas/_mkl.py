@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Intel's oneMKL: the wheel ``mkl``, conda's, or the system's ``libmkl_rt``."""
+"""Intel's oneMKL: the wheel ``mkl``, the package of conda, or ``libmkl_rt``."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Mkl:
         why = "MKL chose" if self.asked is None else self.asked.reason
         return {
             "vendor": "oneMKL",
-            "version": f"{version.major}.{version.update}",  # the minor is always 0
+            "version": f"{version.major}.{version.update}",  # the minor one is always 0
             "core": f"{core} ({why})",
             "threads": str(self.num_threads()),
             "library": self.library.path,
@@ -70,9 +70,9 @@ class Mkl:
 
 
 def open_mkl() -> Mkl:
-    """Find and open MKL on its LP64 interface and its OpenMP threads."""
-    # OpenMP's workers spin for 200 ms after each product unless set not to; the
-    # runtime reads this at the first call that needs it, which `Mkl` makes.
+    """Find and open MKL with its LP64 interface and its OpenMP threads."""
+    # OpenMP workers spin for 200 ms after each product unless this is changed.  The
+    # runtime reads the setting at its first call, which `Mkl` makes.
     variables = {} if users("KMP_BLOCKTIME") else {"KMP_BLOCKTIME": "0"}
     with environment(variables):
         library = open_first("MKL", candidates(), ADVICE)
@@ -81,7 +81,7 @@ def open_mkl() -> Mkl:
 
 
 def _with_layers(library: Library) -> Library:
-    """Choose interface and threads; the user's environment has the last word."""
+    """Choose the interface and the threads; the user's environment takes precedence."""
     integers = ctypes.c_int
     if users("MKL_THREADING_LAYER") is None:
         threading = library.function("MKL_Set_Threading_Layer", integers, integers)
@@ -90,7 +90,8 @@ def _with_layers(library: Library) -> Library:
     interface = library.function("MKL_Set_Interface_Layer", integers, integers)
     if interface is None:
         return library
-    # The answer is what holds: another user of the library may have chosen before.
+    # The result is what is in effect: another user of the library may have chosen
+    # before.
     return library.with_long_integers(bool(interface(LP64) & 1))
 
 

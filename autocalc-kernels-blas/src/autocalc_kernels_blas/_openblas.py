@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """OpenBLAS: the wheel ``scipy-openblas32``, or the system's library.
 
-Its threads wait for work in a loop of ``sched_yield`` before they sleep.  With another
-pool in the process, as in a training step, that waiting takes cores from the kernels
-between two products, so the time-out is set short.  Its number of threads starts at 1:
-OpenBLAS creates threads for all cores as it is opened, and the budget comes later.
+Its threads wait for work in a loop of ``sched_yield`` before they sleep.  If the
+process has another thread pool, as in a training step, this waiting takes cores from
+the kernels between two products.  So the time-out is set to a short time.  The number
+of threads starts at 1, because OpenBLAS creates threads for all cores when it is
+opened, and the budget is only set later.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from autocalc_kernels_blas._search import in_package, in_prefix, in_system
 
 CORE_TYPE = "OPENBLAS_CORETYPE"
 
-#: A worker sleeps after 2^x cycles without work: 2^16 is 26 us at 2.5 GHz.
+#: A worker sleeps after 2^x cycles without work; 2^16 cycles are 26 us at 2.5 GHz.
 THREAD_TIMEOUT = "OPENBLAS_THREAD_TIMEOUT"
 THREAD_TIMEOUT_CYCLES = "16"
 
@@ -54,7 +55,7 @@ class OpenBlas:
 
     @property
     def core(self) -> str:
-        """The core type in use, by OpenBLAS's own word."""
+        """The core type in use, as OpenBLAS reports it."""
         return self.library.text("openblas_get_corename") or "unknown"
 
     def set_num_threads(self, count: int) -> None:
@@ -74,12 +75,12 @@ class OpenBlas:
         }
 
     def run_jobs_on(self, callback: int) -> bool:
-        """Hand the threaded part of each product to a C function; False if impossible.
+        """Run the threaded part of each product by a C function; False if impossible.
 
-        `callback` is the address of an ``openblas_threads_callback``: it gets a number
+        `callback` is the address of an ``openblas_threads_callback``.  It gets a number
         of jobs and must run all of them *at the same time*, because the jobs of one
-        product wait for each other.  A pool that runs jobs one after the other, as
-        most do when they are busy, never returns from it.
+        product wait for each other.  A pool that runs jobs one after the other, as most
+        pools do when they are busy, would never return.
         """
         setter = self.library.function(
             "openblas_set_threads_callback_function", None, ctypes.c_void_p
@@ -114,7 +115,7 @@ def open_openblas() -> OpenBlas:
 
 
 def chosen_core_type() -> CoreType | None:
-    """Return the user's own choice, else what the rule says."""
+    """Return the choice of the user, or otherwise the result of the rule."""
     own = users(CORE_TYPE)
     if own is not None:
         return CoreType(own, f"the environment sets {CORE_TYPE}")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What this package offers to AutoCalc: one kernel set for each BLAS library.
+"""The kernel sets of this package: one for each BLAS library.
 
-Importing this module opens nothing; `load` does, once.  Where a library is missing,
-`load` raises a `PluginError` which says what was looked for and what to install.
+Importing this module opens no library; `load` opens it once.  If a library is missing,
+`load` raises a `PluginError` that names the searched files and the package to install.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ class _Entry(NamedTuple):
     rank: int
 
 
-#: The family's rank is 100; the last digit orders its libraries.  Accelerate alone
-#: reaches the matrix units of Apple's chips; OpenBLAS is what this package installs.
+#: The rank of the family is 100, and the last digit orders its libraries.  Only
+#: Accelerate can use the matrix units of Apple's chips.  OpenBLAS is the library that
+#: this package installs.
 _ENTRIES = (
     _Entry("accelerate", 103),
     _Entry("openblas", 102),
@@ -31,7 +32,7 @@ _ENTRIES = (
 
 
 class LazyBlas:
-    """A library that is opened when its kernels are first wanted."""
+    """A library that is opened when its kernels are first needed."""
 
     def __init__(self, vendor: str) -> None:
         self.vendor = vendor
@@ -50,18 +51,18 @@ class LazyBlas:
         }
 
     def set_num_threads(self, count: int) -> None:
-        """Pass the thread budget on."""
+        """Pass the thread budget to the library."""
         if self.blas is not None:
             self.blas.set_num_threads(count)
 
     def info(self) -> Mapping[str, str]:
-        """Return what is known; a library is not opened to be described."""
+        """Return what is known; the library is not opened for this."""
         return {"library": "not opened yet"} if self.blas is None else self.blas.info()
 
 
 @hookimpl
 def autocalc_kernel_sets() -> list[KernelSet]:
-    """Describe one kernel set per library, best first."""
+    """Describe one kernel set for each library, best first."""
     return [_kernel_set(entry) for entry in _ENTRIES]
 
 
@@ -73,7 +74,7 @@ def _kernel_set(entry: _Entry) -> KernelSet:
         api=KERNEL_API_VERSION,
         rank=entry.rank,
         load=lazy.load,
-        determinism=None,  # no library promises the same bits
+        determinism=None,  # no library guarantees equal bits
         set_num_threads=lazy.set_num_threads,
         info=lazy.info,
     )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Calls into CBLAS with everything but the three addresses prepared.
+"""Calls into CBLAS in which everything but the three addresses is prepared.
 
-Arguments are C objects made once, so the functions carry no ``argtypes``: ctypes then
-passes what it is given instead of converting 14 arguments in each call.
+The arguments are C objects that are made once, and the functions have no ``argtypes``.
+So ctypes passes the arguments directly and does not convert 14 of them in each call.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ Plan = Callable[[Any, Any, Any], None]
 ROW_MAJOR = 101
 NOT_TRANSPOSED, TRANSPOSED = 111, 112
 
-#: Products with more work let other Python threads run: some 100 us at 100 GFLOP/s.
+#: Products with more work release the interpreter lock: some 100 us at 100 GFLOP/s.
 RELEASE_FLOPS = 10_000_000
 
-#: Up to this m*n*k a batch is one call, whose threads take a matrix each; larger
-#: matrices (above some 200 x 200 x 200) have work for all threads in each of them.
+#: Up to this m*n*k, a batch is one call whose threads take one matrix each.  Larger
+#: matrices (above some 200 x 200 x 200) have enough work for all threads.
 BATCH_LIMIT = 8_000_000
 
 
 @dataclass(frozen=True)
 class Product:
-    """One kind of product: sizes, layouts and strides (bytes), batch loops."""
+    """One kind of product: sizes, layouts, strides in bytes, and batch loops."""
 
     m: int
     n: int
@@ -75,7 +75,7 @@ class Routines:
     def find(self, name: str, flops: float) -> Callable[..., None] | None:
         """Return the function `name`; it keeps the interpreter lock if work is small.
 
-        Giving the lock away costs up to 5 ms where another thread takes it.
+        Releasing the lock costs up to 5 ms if another thread takes it.
         """
         pointer = self._library.pointer(f"cblas_{self._letter}{name}")
         if pointer is None:
@@ -84,7 +84,7 @@ class Routines:
         return make(None)(pointer)
 
     def plan(self, product: Product) -> Plan:
-        """Return a function for this kind of product."""
+        """Return a function that runs this kind of product."""
         if not product.loops:
             vector = self._vector(product)
             return self._matrix(product) if vector is None else vector
@@ -97,7 +97,7 @@ class Routines:
         return _looped(batched, outer)
 
     def to_integer(self, value: int) -> Any:
-        """Return BLAS's integer; ctypes would wrap a longer one without a word."""
+        """Return an integer of BLAS; ctypes would silently truncate a longer one."""
         if not 0 <= value <= MAX_INTEGER:
             raise OverflowError(
                 f"gemm: {value} does not fit BLAS's 32-bit integers; `supports` should "
@@ -106,14 +106,14 @@ class Routines:
         return self.integer(value)
 
     def _head(self, product: Product) -> tuple[Any, ...]:
-        """Return the arguments up to alpha."""
+        """Return the arguments before alpha."""
         order = ctypes.c_int(ROW_MAJOR)
         sizes = map(self.to_integer, (product.m, product.n, product.k))
         return (order, _flag(product.a), _flag(product.b), *sizes,
                 self.real(product.alpha))  # fmt: skip
 
     def _matrix(self, product: Product) -> Plan:
-        """Return gemm for three arrays: the shortest way, for small matrices."""
+        """Return gemm for three arrays, with the least overhead, for small matrices."""
         gemm, order, trans_a, trans_b, m, n, k, alpha, lda, ldb, beta, ldc = (
             self._prepared(product)
         )
@@ -138,13 +138,13 @@ class Routines:
 
     def _prepared(self, product: Product) -> tuple[Any, ...]:
         gemm = self.find("gemm", product.flops)
-        assert gemm is not None  # the library was opened for having it
+        assert gemm is not None  # the library was chosen because it has it
         lda, ldb, ldc = map(self.to_integer, _leading(product))
         beta = self.real(product.beta)
         return (gemm, *self._head(product), lda, ldb, beta, ldc)
 
     def _batched(self, product: Product, loop: Loop) -> Plan | None:
-        """Return one call for a whole loop, None if it cannot or should not be."""
+        """Return one call for a whole loop, or None if that is impossible or slower."""
         if product.m * product.n * product.k > BATCH_LIMIT:
             return None
         gemm = self.find("gemm_batch_strided", product.flops)
@@ -163,7 +163,7 @@ class Routines:
         return call
 
     def _vector(self, product: Product) -> Plan | None:
-        """Return gemv where one side is a vector: three times gemm's speed at 1024."""
+        """Return gemv if one side is a vector; at 1024 it is 3 times as fast."""
         if product.n != 1 and product.m != 1:
             return None
         gemv = self.find("gemv", product.flops)
@@ -173,7 +173,7 @@ class Routines:
             matrix, rows, columns = product.a, product.m, product.k
             x = 1 if product.b.transposed else product.b.leading
             y = product.out.leading
-        else:  # the transposed product, matrix b seen as its transpose
+        else:  # compute the transposed product, with the transpose of b
             flipped = Layout(not product.b.transposed, product.b.leading)
             matrix, rows, columns = flipped, product.n, product.k
             x = product.a.leading if product.a.transposed else 1

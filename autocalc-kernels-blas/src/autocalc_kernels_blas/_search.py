@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The places of the libraries; the search does not open them."""
+"""Search for library files without opening them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def in_package(package: str, *patterns: str) -> Iterator[Path]:
-    """Yield the files of an installed package that match; the package stays unimported.
+    """Yield matching files of an installed package, without importing it.
 
     Importing ``scipy_openblas32`` would open its library before its core type is set.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Chains of elementwise kernels as words for `csrc/generic/elementwise/chain.cpp`."""
+"""Encodes chains of elementwise kernels for `csrc/generic/elementwise/chain.cpp`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from autocalc.plugin import Chain, ChainStep, FusedKernel
 from autocalc_kernels_simd import _loader
 
-#: Numbers of `ac_dtype`.
+#: The numbers of `ac_dtype`.
 _DTYPES = {
     np.dtype(name): code
     for code, name in enumerate(("f4", "f8", "i1", "i2", "i4", "i8", "u1", "?"))
@@ -25,12 +25,12 @@ _MOST_REGISTERS = 8
 _MOST_WORDS = 32
 _MOST_DIMS = 8
 
-#: Those that report a number which they cannot use.
+#: Kernels that raise for numbers that they cannot use.
 _CHECKING = frozenset({"fmod", "remainder", "floor_divide"})
 
 
 class Fuser:
-    """Makes one kernel of a chain of an instruction set's elementwise kernels."""
+    """Makes one kernel of a chain of elementwise kernels of an instruction set."""
 
     def __init__(self, isa: str) -> None:
         kernels = _loader.load(isa)
@@ -43,7 +43,7 @@ class Fuser:
         self._kernel = _loader.load(isa, "chain")["elementwise_chain"]
 
     def __call__(self, chain: Chain) -> FusedKernel | None:
-        """Return the chain as one kernel, or None where it is too long or too wide."""
+        """Return the chain as one kernel, or None if it is too long or too wide."""
         arrays = chain.outputs + chain.inputs
         fits = chain.outputs <= _MOST_OUTPUTS and arrays <= _MOST_ARRAYS
         fits = fits and len(chain.steps) <= _MOST_STEPS
@@ -63,12 +63,13 @@ class Fuser:
         if any(chain.dtypes[v] not in _DTYPES for v in step.operands if v is not None):
             return False
         exponent = step.operands[2] if step.kernel == "pow" else None
-        # A square is distinguished from other powers before the chain runs.
+        # The chain recognises a square before it runs, so it must not compute the
+        # exponent.
         made = {other.operands[0] for other in chain.steps}
         return exponent is None or exponent not in made
 
     def _words(self, step: ChainStep, registers: _Registers) -> list[int]:
-        """Return a step as words, its attributes after it."""
+        """Return a step as words, followed by its attributes."""
         kinds = self._attributes[step.kernel]
         word = self._places[step.kernel]
         word |= len(kinds) << 16 | len(step.operands) << 20
@@ -79,7 +80,7 @@ class Fuser:
 
 
 class _Registers:
-    """Gives each value that only the chain sees a register while it is needed."""
+    """Assigns a register to each value inside the chain while it is needed."""
 
     def __init__(self, chain: Chain) -> None:
         self.dtypes: list[Any] = []
@@ -91,7 +92,7 @@ class _Registers:
         self._done = 0
 
     def word(self) -> int:
-        """Return the number of registers and their dtypes."""
+        """Return a word with the number of registers and their dtypes."""
         word = len(self.dtypes)
         for i, dtype in enumerate(self.dtypes):
             word |= _DTYPES[dtype] << 4 + 4 * i
@@ -113,7 +114,7 @@ class _Registers:
         return places
 
     def _new(self, dtype: Any) -> int:
-        """Return a free register of this dtype: a loop may work in place."""
+        """Return a free register of this dtype; a loop may work in place."""
         for register in self._free:
             if self.dtypes[register] == dtype:
                 self._free.remove(register)
@@ -133,7 +134,7 @@ def _part(signature: str, index: int) -> list[str]:
 
 
 def _number(value: Any, kind: str) -> int:
-    """Return an attribute as a word: a float's bits, the place of a choice."""
+    """Return an attribute as a word: the bits of a float, or the index of a choice."""
     if kind == "float":
         (bits,) = struct.unpack("<q", struct.pack("<d", value))
         return int(bits)

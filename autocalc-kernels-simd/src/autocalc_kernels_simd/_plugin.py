@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""What this package offers to AutoCalc: kernel sets for each instruction set.
+"""The kernel sets of this package, for each instruction set.
 
-The kernels of ``winograd-*`` and of ``split-amx`` have another error budget than the
-spec's, so they are sets that can be left out: ``AUTOCALC_DISABLE_KERNELS=winograd``.
-Those of ``bf16x2-amx`` and ``bf16-amx`` are less exact than float32; they run where
-``ac.set_float32_matmul_precision`` allows it.  ``bfloat16-*`` have products of
-bfloat16 operands alone, whose budget is its own because small numbers count as 0.
+The kernels of ``winograd-*`` and ``split-amx`` have other error budgets than the spec.
+So they are separate sets, which can be disabled: ``AUTOCALC_DISABLE_KERNELS=winograd``.
+Those of ``bf16x2-amx`` and ``bf16-amx`` are less exact than float32; they run if
+``ac.set_float32_matmul_precision`` permits it.  ``bfloat16-*`` only contain products of
+bfloat16 operands, with their own budget, because they treat very small numbers as 0.
 
-Importing this module maps no native code; `load` does, and only where the CPU has what
-the set requires.
+Importing this module maps no native code.  Only `load` does, and only if the CPU has
+everything that the set requires.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _AVX2 = _SSE2 | {"avx2", "fma", "f16c", "bmi2"}
 _AVX512 = _AVX2 | {"avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl"}
 _AMX = _AVX512 | {"amx_tile", "amx_bf16"}
 _AVX512_BF16 = _AVX512 | {"avx512_bf16"}
-# archspec's name of NEON on AArch64.
+# The name of NEON on AArch64 in archspec.
 _NEON = frozenset({"asimd"})
 
 _ISAS = (
@@ -56,18 +56,18 @@ _ISAS = (
 )
 
 
-#: Images of fewer channels are rearranged at little cost: those a network is given.
+#: Images with fewer channels are cheap to rearrange; these are inputs of networks.
 _FEW = 16
-#: Fewer channels than these would leave lanes of registers empty.
+#: With fewer channels than this, lanes of registers would be empty.
 _MANY = 32
 
 
 def _channels_last(key: DispatchKey) -> bool:
-    """Return whether a convolution lets a network begin channels-last.
+    """Return whether a convolution makes a network start in channels-last layout.
 
-    The calls after it keep the layout, in which a step of a residual network runs
-    1.08 times as fast.  Images of many channels keep their layout: to rearrange them
-    takes longer than one convolution saves.
+    The calls after it keep the layout, in which a step of a residual network is 1.08
+    times as fast.  Images with many channels keep their layout, because rearranging
+    them takes longer than one convolution saves.
     """
     _, x, weight, _ = key.shapes or (None,) * 4
     if x is None or weight is None or len(x) != 4:
@@ -77,23 +77,23 @@ def _channels_last(key: DispatchKey) -> bool:
 
 
 def _always(_key: DispatchKey) -> bool:
-    """Return True: convolutions in tiles copy other images so themselves, and back."""
+    """Return True: convolutions in tiles convert other images themselves, and back."""
     return True
 
 
-#: Bytes of a weight that is read in place, whatever the rows are.
+#: The size in bytes of a weight that is read in place for any number of rows.
 _SMALL_WEIGHT = 1 << 16
-#: Bytes of one that few rows are taken through without packing it.
+#: The size in bytes of a weight that is not packed if there are few rows.
 _WEIGHT = 1 << 18
 
 
 def _transposed_weight(key: DispatchKey) -> bool:
-    """Return whether a product would rather read its weight across the sums.
+    """Return whether a product prefers a weight that is contiguous across the sums.
 
-    Rows of whole lines are needed.  Fewer than 4 rows of x take dot products instead;
-    up to 64 run 1.03 to 1.9 times as fast through weights that a product reads in
-    place, 4 to 6 through larger ones 1.03 to 1.8 (Zen 5, AVX2 and AVX-512).  With SSE2
-    it is 0.7 to 1.3.
+    The rows must consist of whole cache lines.  With fewer than 4 rows, x uses dot
+    products instead.  Up to 64 rows are 1.03 to 1.9 times as fast with weights that a
+    product reads in place.  4 to 6 rows are 1.03 to 1.8 times as fast with larger
+    weights (Zen 5, AVX2 and AVX-512).  With SSE2 the factor is 0.7 to 1.3.
     """
     if key.shapes is None or (out := key.shapes[0]) is None or not out:
         return False
@@ -111,7 +111,7 @@ def _transposed_weight(key: DispatchKey) -> bool:
 
 
 def _layout(name: str, family: str) -> Callable[[DispatchKey], bool] | None:
-    """Return what says whether a kernel prefers images that are channels-last."""
+    """Return the function that says whether a kernel prefers channels-last images."""
     if family == "bfloat16" and name.startswith("conv"):
         return _always
     return _channels_last if name == "conv" else None
@@ -184,8 +184,9 @@ def _amx(
     )
 
 
-#: Large products in float32 as products of bfloat16 parts: one of a number's nearest
-#: bfloat16, three of sums of two, six of sums of three, which are as exact as float32.
+#: Large float32 products as products of bfloat16 parts.  One product takes the nearest
+#: bfloat16 of each number.  Three products use sums of two parts.  Six use sums of
+#: three parts, which are as exact as float32.
 _PRODUCTS = (
     _amx("bf16", 330, "medium"),
     _amx("bf16x2", 320, "high"),
@@ -211,9 +212,9 @@ def _bfloat16(
 def _bfloat16_sets() -> tuple[KernelSet, KernelSet]:
     """Return products of bfloat16 in tiles, and in pairs.
 
-    A multiplication of pairs takes AMD's CPUs one cycle as float32's does, and Intel's
-    with AMX two: what is too small for tiles runs 1.7 times as fast in float32 there
-    (94 and 160 GFLOP/s a core of a Granite Rapids).
+    On AMD CPUs a multiplication of pairs takes one cycle, like one of float32.  On
+    Intel CPUs with AMX it takes two.  There, products that are too small for tiles are
+    1.7 times as fast in float32 (94 and 160 GFLOP/s per core of a Granite Rapids).
     """
     pairs = 290 if "amx_bf16" in cpu_features() else 340
     return (
@@ -236,10 +237,10 @@ def _simd(isa: _Isa) -> KernelSet:
 
 
 def _was_built(kernel_set: KernelSet) -> bool:
-    """Return whether the library of the set's instruction set is here.
+    """Return whether the library of the set's instruction set was built.
 
-    A build has those that `AUTOCALC_SIMD_SETS` names and its compiler knows: AMX needs
-    GCC 11 or Clang 12, AVX512-BF16 GCC 10 or Clang 9.
+    A build contains the sets that `AUTOCALC_SIMD_SETS` names and that its compiler
+    knows: AMX needs GCC 11 or Clang 12, and AVX512-BF16 needs GCC 10 or Clang 9.
     """
     isa = kernel_set.name.rpartition("-")[2]
     return (Path(__file__).parent / f"kernels_{isa}.so").exists()
@@ -247,9 +248,9 @@ def _was_built(kernel_set: KernelSet) -> bool:
 
 @hookimpl
 def autocalc_kernel_sets() -> list[KernelSet]:
-    """Describe the kernel sets that were built, the best of each CPU first.
+    """Describe the kernel sets that were built, the best for each CPU first.
 
-    Where there is none, all are described: to load one then says what is wrong.
+    If there is none, all sets are described; loading one then explains the problem.
     """
     products = *_PRODUCTS, *_bfloat16_sets()
     sets = [*products, *map(_winograd, _ISAS), *map(_simd, _ISAS)]
