@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Write the stubs of PyTorch's other import paths, for type checkers.
+"""Write stubs for the other import paths of PyTorch, for type checkers.
 
-The paths are rows of `autocalc._aliases.TABLE` and have no file; a type checker wants
-one for each. `make interface` runs this, and lets ruff sort and wrap what it wrote.
+The paths are rows of `autocalc._aliases.TABLE` and have no files, but a type checker
+needs a file for each. `make interface` runs this program, and ruff then sorts and wraps
+its output.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ HEAD = """# SPDX-License-Identifier: MIT
 
 
 def main() -> None:
-    """Write every stub, and remove those of paths that the table has no more."""
+    """Write every stub, and remove those of paths that are no longer in the table."""
     stubs = {stub_of(path): text_of(path) for path in TABLE}
     for old in set(ROOT.rglob("*.pyi")) - set(stubs):
         if old.read_text(encoding="utf-8").startswith(HEAD):
@@ -31,24 +32,24 @@ def main() -> None:
 
 
 def stub_of(path: str) -> Path:
-    """Return the file of a path's stub."""
+    """Return the stub file of a path."""
     folder = ROOT.joinpath(*path.split("."))
     return folder / "__init__.pyi" if inside(path) else folder.with_suffix(".pyi")
 
 
 def inside(path: str) -> list[str]:
-    """Return the names of the paths in a path."""
+    """Return the names of the paths below a path."""
     start = f"{path}."
     return [row[len(start) :] for row in TABLE if row.startswith(start)]
 
 
 def text_of(path: str) -> str:
-    """Return the stub of a path."""
+    """Return the text of the stub of a path."""
     return HEAD + "".join(f"{line}\n" for line in lines_of(path))
 
 
 def lines_of(path: str) -> Iterator[str]:
-    """Yield the imports of a path's names; "as" makes them names of the path, too."""
+    """Yield the imports of the names of a path; "as" makes them public names."""
     parts = inside(path)
     rows = [row for row in names_in(path) if row[2] not in parts]
     for source, original, _ in rows:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Draw the charts of the pages on performance from their tables.
+"""Draw the charts of the performance pages from their tables.
 
-``python tools/charts.py`` writes them into docs/_static; the front page has the first.
+``python tools/charts.py`` writes them to docs/_static; the front page shows the first.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ STATIC = ROOT / "docs/_static"
 ZOO = re.compile(
     r"^\| ([^|]+), (step|inference) \|[^|]+\|[^|]+\| ([\d.]+) \(", re.MULTILINE
 )
-#: Measured later, with other load; the page's geometric mean is without it.
+#: This row was measured later, under another load; the geometric mean excludes it.
 LATER = "R3D"
-#: Rows of a table of small calls that the chart shows.
+#: The rows of a table of small calls that the chart shows.
 CALLS = (
     *("`a * b`", "`a + 2.0`", "`exp`", "`sum`", "`softmax`", "`view`", "`cat` of two"),
     *("product of 4 x 4", "`zeros(4, 4)`", "`group_norm`", "`interpolate`"),
@@ -29,7 +29,7 @@ CALLS = (
 
 WIDTH, LEFT, RIGHT = 400, 148, 36
 TOP, STEP, BAR = 22, 13, 9
-#: Letters of a label next to the bars.
+#: The longest label next to the bars, in letters.
 LETTERS = 22
 HEAD = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" \
@@ -41,7 +41,7 @@ width="{width}" height="{height}" font-family="sans-serif" font-size="12">
 
 
 class Chart(NamedTuple):
-    """Bars, and the line that they are held against."""
+    """Bars, and the line with which they are compared."""
 
     title: str
     heading: str
@@ -56,7 +56,7 @@ class Chart(NamedTuple):
 
 
 def section(page: str, heading: str) -> str:
-    """Return the text below a heading of a page, up to the next one."""
+    """Return the text below a heading of a page, up to the next heading."""
     text = (PAGES / f"{page}.md").read_text(encoding="utf-8")
     return text.split(f"\n## {heading}\n")[1].split("\n## ")[0]
 
@@ -75,12 +75,12 @@ def rows(text: str, first: str) -> Iterator[list[str]]:
 
 
 def number(cell: str) -> float:
-    """Return the number that a cell begins with."""
+    """Return the number at the beginning of a cell."""
     return float(cell.split(maxsplit=1)[0].replace(",", ""))
 
 
 def models() -> list[tuple[str, str, float]]:
-    """Each row of the zoo: model, step or inference, times as fast as PyTorch."""
+    """Return each row of the zoo: model, step or inference, and relative speed."""
     return [
         (name, kind, float(ratio))
         for name, kind, ratio in ZOO.findall(section("models", "The zoo of models"))
@@ -89,25 +89,25 @@ def models() -> list[tuple[str, str, float]]:
 
 
 def answers() -> list[tuple[str, float]]:
-    """Each compiled inference, times as fast as ONNX Runtime."""
+    """Return each compiled inference, and its speed relative to ONNX Runtime."""
     text = section("compiled", "Inference compared with ONNX Runtime")
     return [(cells[0], number(cells[3])) for cells in rows(text, "model, one example")]
 
 
 def compiled() -> list[tuple[str, float]]:
-    """Each compiled step or inference, times as fast as eager code."""
+    """Return each compiled step or inference, and its speed relative to eager code."""
     text = section("compiled", "Training steps")
     return [(cells[0], number(cells[3])) for cells in rows(text, "step")]
 
 
 def products() -> list[tuple[str, float]]:
-    """Each product on the Zen 4, in percent of the peak."""
+    """Return each product on the Zen 4, in percent of the peak."""
     text = section("products", "On a Zen 4")
     return [(cells[0], number(cells[2])) for cells in rows(text, "shape")]
 
 
 def calls() -> list[tuple[str, float]]:
-    """Some accelerated calls on 16 elements, times as fast as PyTorch."""
+    """Return some accelerated calls on 16 elements, with speeds relative to PyTorch."""
     found = {
         cells[0]: number(cells[3]) / number(cells[2])
         for cells in rows(section("small-calls", "A call on 16 elements"), "call")
@@ -120,7 +120,7 @@ def geometric_mean(ratios: list[float]) -> float:
 
 
 def short(name: str) -> str:
-    """Return the model alone, without its batch."""
+    """Return the name of the model without its batch."""
     return name.split(", ", maxsplit=1)[0]
 
 
@@ -185,7 +185,7 @@ def bar(row: tuple[str, float], y: int, scale: float) -> str:
 
 
 def figure(chart: Chart, value: float, y: int, scale: float) -> str:
-    """Return the number after a bar; a white edge keeps the line off it."""
+    """Return the number after a bar; a white edge separates it from the line."""
     return (
         f'<text x="{LEFT + value * scale + 4:.1f}" y="{y + BAR}" fill="#1b1b1b" '
         f'font-size="11" stroke="#ffffff" stroke-width="3" paint-order="stroke">'
@@ -194,7 +194,7 @@ def figure(chart: Chart, value: float, y: int, scale: float) -> str:
 
 
 def draw(chart: Chart) -> str:
-    """Return a chart: a bar for each row, and a line where the rival or limit is."""
+    """Return a chart: a bar for each row, and a line at the rival or the limit."""
     most = max(chart.one, *(value for _, value in chart.bars))
     scale = (WIDTH - LEFT - RIGHT) / most
     bottom = TOP + STEP * len(chart.bars)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Check what differs from `main`: linters of the changed files, fast tests of them.
+"""Check the differences from `main`: linters and fast tests of changed files.
 
-`make check` calls it.  Tests are chosen by their names and by what they import:
+`make check` runs it.  It chooses tests by their names and imports:
 
-- changed test files, and test files that import a changed helper of tests;
+- changed test files, and test files that import a changed test helper;
 - test files that import a changed module, or have its name in theirs;
-- tests whose own name or parameters have the name of a changed function or kernel.
+- tests whose name or parameters contain the name of a changed function or kernel.
 
-Tests marked `slow` are left out, and so is what would begin after SECONDS of tests.
-What is left out is printed.
+Tests marked `slow` are left out, and so are tests that would begin after SECONDS of
+tests. The program prints what is left out.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ LEFT_OUT = (
 
 
 def git(*words: str) -> str:
-    """Return what git prints."""
+    """Return the output of git."""
     done = subprocess.run(
         ["git", *words], cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -51,7 +51,7 @@ def git(*words: str) -> str:
 
 
 def changed_lines(base: str) -> dict[Path, set[int]]:
-    """Return each file that differs from `base` -> its changed lines."""
+    """Return a dict from each file that differs from `base` to its changed lines."""
     found: dict[Path, set[int]] = {}
     lines: set[int] = set()
     for line in git("diff", "--unified=0", "--no-color", "--no-prefix", base).split(
@@ -70,7 +70,7 @@ def changed_lines(base: str) -> dict[Path, set[int]]:
 def changed_names(path: Path, lines: set[int]) -> Iterator[str]:
     """Yield the public functions and classes of a module that its changed lines touch.
 
-    A change of something private, or of none, concerns all of them.
+    A change of private code, or outside of functions, concerns all of them.
     """
     public, touched = [], []
     for node in ast.parse((ROOT / path).read_text(encoding="utf-8")).body:
@@ -90,7 +90,7 @@ def changed_names(path: Path, lines: set[int]) -> Iterator[str]:
 
 
 def lint(files: list[Path]) -> list[str]:
-    """Run the linters over files; return those that found something."""
+    """Run the linters over files; return the linters that found something."""
     python = [str(f) for f in files if f.suffix in {".py", ".pyi"}]
     typed = [f for f in python if re.match(r"autocalc-[\w-]+/src/", f)]
     cpp = [str(f) for f in files if f.suffix in CPP]
@@ -116,14 +116,14 @@ def lint(files: list[Path]) -> list[str]:
 
 @dataclass
 class Choice:
-    """The tests to run: whole files, and names that a test's own name has."""
+    """The tests to run: whole files, and names that test names contain."""
 
     files: set[Path] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
 
 
 def choose(changed: dict[Path, set[int]]) -> Choice:
-    """Choose the tests of what changed."""
+    """Choose the tests for the changes."""
     choice = Choice()
     texts = {
         path.relative_to(ROOT): path.read_text(encoding="utf-8")
@@ -158,7 +158,7 @@ def importers(path: Path, texts: dict[Path, str]) -> Iterator[Path]:
 
 
 def namesakes(path: Path, texts: dict[Path, str]) -> Iterator[Path]:
-    """Yield test files that have a source file's name, or its plural, in theirs."""
+    """Yield test files whose names contain the name of a source file, or its plural."""
     name = path.stem.strip("_")
     for test in texts:
         if re.search(rf"test_(.*_)?{re.escape(name)}s?(_|$)", test.stem):
@@ -166,7 +166,7 @@ def namesakes(path: Path, texts: dict[Path, str]) -> Iterator[Path]:
 
 
 def kernels_in(path: Path) -> set[str]:
-    """Return the kernels that a C++ file names in quotes, or files next to it do."""
+    """Return the kernels that a C++ file, or a file next to it, names in quotes."""
     from autocalc._kernels.table import TABLE
 
     for files in ([ROOT / path], (ROOT / path).parent.glob("*.cpp")):
@@ -178,7 +178,7 @@ def kernels_in(path: Path) -> set[str]:
 
 
 class Chosen:
-    """A plugin of pytest: keeps the chosen tests, stops when the time is over."""
+    """A pytest plugin that keeps the chosen tests and stops when the time is over."""
 
     def __init__(self, choice: Choice) -> None:
         self.files = {str(ROOT / path) for path in choice.files}
@@ -190,7 +190,7 @@ class Chosen:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: Any, items: list[Any]) -> None:
-        """Keep the chosen tests: whole files first, then those by name."""
+        """Keep the chosen tests: whole files first, then tests chosen by name."""
         whole = [item for item in items if str(item.path) in self.files]
         held = set(whole)
         named = [i for i in items if i not in held and self.name.search(i.name)]
@@ -211,7 +211,7 @@ class Chosen:
 
 
 def test(choice: Choice) -> list[str]:
-    """Run the chosen tests; return what failed."""
+    """Run the chosen tests; return those that failed."""
     if not (choice.files or choice.names):
         say("no test is named or imports like what changed")
         return []
@@ -230,12 +230,12 @@ def test(choice: Choice) -> list[str]:
 
 
 def say(text: str) -> None:
-    """Print a line of this program's own."""
+    """Print a line of this program."""
     print(f"check: {text}", flush=True)
 
 
 def main() -> None:
-    """Check it all; exit with 1 where something is wrong."""
+    """Run all checks; exit with 1 if one of them fails."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--base", default="main", help="the branch to compare with")
     base = git("merge-base", parser.parse_args().base, "HEAD").strip()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Print the lines of code of each part, without comments, docstrings and blank lines.
+"""Print the lines of code of each part, without comments, docstrings, blank lines.
 
-Generated files are counted apart: their first lines say that they are not to be edited.
+Generated files are counted separately; their first lines say not to edit them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 ENGINE, SIMD = "autocalc-core/native", "autocalc-kernels-simd"
-#: What is counted -> its folders and the endings of its files.
+#: Maps what is counted to its folders and file extensions.
 PARTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "core": (("autocalc-core/src",), (".py", ".pyi")),
     "kernel packages": (
@@ -35,12 +35,12 @@ _LAYOUT = {
     tokenize.ENDMARKER,
 }  # fmt: skip
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-#: A string, which may hold what looks like a comment, or a comment.
+#: Matches a comment, or a string, which may contain what looks like a comment.
 _CPP = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
 
 def python_lines(text: str) -> int:
-    """Return how many lines hold code: a token that is neither layout nor docstring."""
+    """Return the number of lines with code: tokens that are no layout or docstring."""
     lines = set[int]()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type not in _LAYOUT:
@@ -54,7 +54,7 @@ def python_lines(text: str) -> int:
 
 
 def cpp_lines(text: str) -> int:
-    """Return how many lines of C or C++ are not blank once comments are removed."""
+    """Return the number of non-blank lines of C or C++ without comments."""
     code = _CPP.sub(lambda found: found[0] if found[0][0] == '"' else "", text)
     return sum(bool(line.strip()) for line in code.splitlines())
 
@@ -65,7 +65,7 @@ def generated(text: str) -> bool:
 
 
 def count(folders: tuple[str, ...], endings: tuple[str, ...]) -> tuple[int, int, int]:
-    """Return the files, their lines of code, and those of generated files."""
+    """Return the number of files, of lines of code, and of lines in generated files."""
     files = code = made = 0
     for folder in folders:
         for path in sorted((ROOT / folder).rglob("*.*")):

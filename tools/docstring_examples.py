@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Write what the examples in docstrings print again, after a change of printing.
+"""Rewrite the outputs of examples in docstrings, after a change of printing.
 
-``python tools/docstring_examples.py`` runs every docstring of the core package and puts
-what came out in the place of the old output.  Read the difference before it is
-committed: an example that printed something else for another reason shows here, too.
+``python tools/docstring_examples.py`` runs every docstring of the core package and
+replaces the old outputs by the new ones.  Review the difference before committing: it
+also shows examples whose output changed for another reason.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ Failure = tuple[str, int, doctest.Example, str]
 
 
 class Recorder(doctest.DocTestRunner):
-    """Runs examples and keeps those that print something else than they say."""
+    """Runs examples and keeps those whose output differs from the docstring."""
 
     def __init__(self) -> None:
         super().__init__(verbose=False)
         self.found: list[Failure] = []
 
     def report_failure(self, *failed: Any) -> None:
-        """Keep the file, the line of the first word, the example, and what it gave."""
+        """Keep the file, the line number, the example and its output."""
         _, test, example, got = failed
         self.found.append((test.filename, test.lineno + example.lineno, example, got))
 
     def report_unexpected_exception(self, *failed: Any) -> None:
-        """Show the example: an error is no result to write down."""
+        """Show the example, because an error is no output to write down."""
         _, test, example, (_, error, _) = failed
         print(f"{test.filename}:{test.lineno + example.lineno + 1}: {error!r}")
 
 
 def failures() -> list[Failure]:
-    """Return the examples of all modules that print something else."""
+    """Return the examples of all modules whose output differs."""
     runner = Recorder()
     for module in pkgutil.walk_packages(ac.__path__, "autocalc."):
         if module.name.endswith("__main__"):
@@ -56,7 +56,7 @@ def _silent(_text: str) -> None:
 
 
 def rewrite(path: Path, failed: list[Failure]) -> None:
-    """Put what examples gave in the place of what they say, from the last one up."""
+    """Replace the outputs of examples in a file, from the last one to the first."""
     lines = path.read_text(encoding="utf-8").split("\n")
     changes = {line: (example, got) for _, line, example, got in failed}
     for line, (example, got) in sorted(changes.items(), reverse=True):
@@ -73,7 +73,7 @@ def rewrite(path: Path, failed: list[Failure]) -> None:
 
 
 def main() -> None:
-    """Rewrite all files with examples that print something else."""
+    """Rewrite all files with examples whose output differs."""
     here = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

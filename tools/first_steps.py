@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Follow the documentation word for word, as a stranger with wheels and no clone.
+"""Follow the documentation word for word, with wheels and without a clone.
 
     python tools/first_steps.py dist
 
-In an empty folder with the wheels in `dist`, every command and every block of Python
-of these pages is run, in the pages' order: installation, the quickstart, a kernel
-package of each kind, a model as an ONNX file.  It ends with how many there were, and
-how long they took.  The Python that runs this program is the one that they find as
-`python3`; pip has nothing in its cache.
+The program works in an empty folder with the wheels in `dist`.  It runs every command
+and every Python block of these pages, in the order of the pages: installation, the
+quickstart, a kernel package of each kind, and a model as an ONNX file.  At the end it
+prints how many there were, and how long they took.  The Python that runs this program
+is used as `python3`; the cache of pip is empty.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests"
-#: Runs the Python of a page, and compares what it prints with the page's output.
+#: Runs the Python blocks of a page, and compares their output with the page.
 PYTHON = (
     "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[2]); "
     "import pages; del sys.path[0]; pages.run_page(Path(sys.argv[1]))"
 )
-#: Begins the line that tells of a command which is about to run.
+#: The prefix of the line that announces the next command.
 MARK = "@first-steps@ "
-#: How much of the output is shown when a command fails.
+#: The number of characters of output that are shown when a command fails.
 TAIL = 60
 
 _CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -83,13 +83,13 @@ PARTS = (
 
 
 def sections(text: str) -> dict[str, str]:
-    """Return a page's text by heading; "" is the text above the first."""
+    """Return the text of a page by heading; "" is the text before the first heading."""
     above, *rest = _HEADING.split(text)
     return {"": above, **dict(zip(rest[::2], rest[1::2], strict=True))}
 
 
 def commands(part: Part) -> list[str]:
-    """Return the commands of a part, in their order."""
+    """Return the commands of a part, in order."""
     path = ROOT / "docs" / part.page
     found = sections(path.read_text(encoding="utf-8"))
     lacking = [name for name in part.sections if name not in found]
@@ -108,13 +108,13 @@ def commands(part: Part) -> list[str]:
 
 
 def blocks(part: Part) -> int:
-    """Return how many blocks of Python a part has."""
+    """Return the number of Python blocks in a part."""
     text = (ROOT / "docs" / part.page).read_text(encoding="utf-8")
     return len(_PYTHON.findall(text)) if part.python else 0
 
 
 def script(parts: tuple[Part, ...]) -> Iterator[str]:
-    """Yield the lines of a program for bash that follows the parts."""
+    """Yield the lines of a bash program that runs the parts."""
     yield "set -e"
     yield "here=$PWD"
     for part in parts:
@@ -130,14 +130,14 @@ def script(parts: tuple[Part, ...]) -> Iterator[str]:
 
 
 def _told_apart(command: str) -> tuple[str, ...]:
-    """Let warnings of `autocalc doctor` about this machine, status 3, be no failure."""
+    """Accept status 3 of `autocalc doctor`, which means warnings about this machine."""
     if not command.startswith("autocalc doctor"):
         return (command,)
     return "{", command, "} || [ $? = 3 ]"
 
 
 def environment(cache: Path) -> dict[str, str]:
-    """Return a stranger's environment: this Python first, and empty caches."""
+    """Return the environment of a new user: this Python first, and empty caches."""
     left_out = ("PYTHONPATH", "VIRTUAL_ENV", "PIP_FIND_LINKS", "PIP_CACHE_DIR")
     plain = {k: v for k, v in os.environ.items() if k not in left_out}
     plain = {k: v for k, v in plain.items() if not k.startswith("AUTOCALC_")}
@@ -148,7 +148,7 @@ def environment(cache: Path) -> dict[str, str]:
 
 
 def follow(lines: Iterator[str], folder: Path, environ: dict[str, str]) -> str | None:
-    """Run a program for bash in a folder; return which command failed, or None."""
+    """Run a bash program in a folder; return which command failed, or None."""
     with subprocess.Popen(
         ["bash"],
         cwd=folder,
@@ -160,7 +160,8 @@ def follow(lines: Iterator[str], folder: Path, environ: dict[str, str]) -> str |
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        # All of it at once, in braces: a command that reads must not read the program.
+        # The braces make bash read the program first: commands that read input must not
+        # read it.
         program = "{\n" + "\n".join(lines) + "\nexit 0\n} </dev/null\n"
         process.stdin.write(program)
         process.stdin.close()
@@ -183,7 +184,7 @@ def follow(lines: Iterator[str], folder: Path, environ: dict[str, str]) -> str |
 
 
 def main() -> None:
-    """Follow the pages."""
+    """Follow all pages."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("dist", type=Path, help="the folder of the wheels")
     given = parser.parse_args()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Print the figures of core's structure, and fail where one is beyond its limit.
+"""Print figures about the structure of core; fail if one exceeds its limit.
 
-Circles of imports (those that only types need included), private modules loose at the
-top level, and files in the largest folder of `_kernels`.
+The figures are the import cycles (including those only for types), private modules at
+the top level, and files in the largest folder of `_kernels`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LIMITS = {
 
 
 def circles() -> list[list[str]]:
-    """Return the groups of modules that import each other, directly or not."""
+    """Return the groups of modules that import each other, directly or indirectly."""
     sys.path.insert(0, str(PACKAGE.parent))
     graph = grimp.build_graph("autocalc", cache_dir=None)
     reach = {module: graph.find_upstream_modules(module) for module in graph.modules}
@@ -34,7 +34,7 @@ def circles() -> list[list[str]]:
 
 
 def figures() -> Iterator[tuple[str, int]]:
-    """Yield each figure by its name."""
+    """Yield each figure with its name."""
     found = circles()
     for circle in found:
         print("circle:", ", ".join(circle))
@@ -46,7 +46,7 @@ def figures() -> Iterator[tuple[str, int]]:
 
 
 def main() -> None:
-    """Print the figures; exit with 1 beyond a limit."""
+    """Print the figures; exit with 1 if one exceeds its limit."""
     failed = False
     for name, value in figures():
         print(f"{name}: {value} (limit {LIMITS[name]})")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Look at every page of the built documentation, as readers will: `make look`.
+"""Check every page of the built documentation as readers see it: `make look`.
 
-In the files: links that lead nowhere, addresses that a browser would fetch from the
-network, glossary words without a link.  In a headless Chromium, at 1280 and 390 pixels:
-what is wider than the window or cut off, complaints of the console, requests, headings
-that skip a level, images, drawings and fields without words, contrast (tools/look.js).
-And that a search shows guides before decisions.
+In the files it checks for links without a target, resources from the network, and
+glossary words without a link.  In a headless Chromium, at 1280 and 390 pixels, it
+checks what is wider than the window or cut off, console messages, requests, skipped
+heading levels, images, drawings and fields without a text, and contrast
+(tools/look.js). It also checks that a search lists guides before decisions.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ from urllib.parse import unquote, urlsplit
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDE, NARROW = 1280, 390
-#: Side by side, on two cores: 789 pages take one browser 136 s, two 104 s.
+#: Two browsers in parallel, on two cores: 789 pages take one browser 136 s, and two 104
+#: s.
 BROWSERS = 2
 AUDIT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
-#: Words to search for, of which both guides and decisions speak.
+#: Search words that occur in both guides and decisions.
 QUERIES = ("compile", "profile", "winograd", "kernel")
 GUIDES = {"guide", "howto", "tutorials"}
 _TAG = re.compile(r"<[^>]+>")
@@ -57,7 +58,7 @@ def attributes(text: str) -> dict[str, set[str]]:
 
 
 def link_problems(pages: dict[Path, dict[str, set[str]]]) -> Iterator[tuple[Path, str]]:
-    """Yield local links without a target, and what comes from the network."""
+    """Yield local links without a target, and resources from the network."""
     for page, found in pages.items():
         for address in sorted(found["src"]):
             if urlsplit(address).scheme not in {"", "data"} or address.startswith("//"):
@@ -78,7 +79,7 @@ def link_problems(pages: dict[Path, dict[str, set[str]]]) -> Iterator[tuple[Path
 
 
 def glossary_problems(page: Path, text: str) -> Iterator[tuple[Path, str]]:
-    """Yield words of the glossary that a page uses and does not link."""
+    """Yield glossary words that a page uses without a link."""
     from glossary_links import LEFT_OUT, words
 
     article = _ARTICLE.search(text)
@@ -103,7 +104,7 @@ def file_problems(folder: Path) -> Iterator[tuple[Path, str]]:
 
 
 def page_problems(tab: Any, page: Path) -> Iterator[str]:
-    """Yield what is wrong with a page at both widths, and in dark colours."""
+    """Yield the problems of a page at both widths, and in dark colours."""
     tab.colors("light")
     tab.open(page, WIDE, settle=0.02)
     yield from (f"{WIDE} pixels: {found}" for found in tab.value(AUDIT))
@@ -118,7 +119,7 @@ def page_problems(tab: Any, page: Path) -> Iterator[str]:
 
 
 def search_problems(tab: Any, address: str) -> Iterator[str]:
-    """Yield searches that show a decision before a guide."""
+    """Yield searches that list a decision before a guide."""
     for query in QUERIES:
         tab.open(f"{address}/search.html?q={query}", WIDE)
         results = wait_for_results(tab)
@@ -132,7 +133,7 @@ def search_problems(tab: Any, address: str) -> Iterator[str]:
 
 
 def wait_for_results(tab: Any) -> list[str]:
-    """Return the addresses that a search page lists, when it lists no more."""
+    """Return the addresses that a search page lists, once the list is complete."""
     counting = "document.querySelectorAll('#search-results li a').length"
     before, end = -1, time.monotonic() + 20
     while time.monotonic() < end:
@@ -154,7 +155,7 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
 def browser_problems(
     folder: Path, pages: list[Path], pictures: Path | None
 ) -> list[tuple[Path, str]]:
-    """Return what browsers find, each showing its share of the pages."""
+    """Return the problems that the browsers find; each shows its share of the pages."""
     with ThreadPoolExecutor(BROWSERS) as pool:
         shares = [pages[i::BROWSERS] for i in range(BROWSERS)]
         look = functools.partial(_share_problems, folder, pictures)
@@ -163,12 +164,12 @@ def browser_problems(
 
 
 def is_sphinxs(page: Path) -> bool:
-    """Return whether Sphinx wrote a page by itself: sources, parts of its theme."""
+    """Return whether Sphinx itself generated a page, such as a source listing."""
     return not {"_modules", "_static"}.isdisjoint(page.parts)
 
 
 def part_of(pages: list[Path], folder: Path, part: str) -> list[Path]:
-    """Return the pages that somebody wrote, and part K of N of the others."""
+    """Return all pages written by people, and part K of N of the others."""
     written = [page for page in pages if is_written(page.relative_to(folder))]
     others = sorted(set(pages) - set(written))
     which, parts = map(int, part.split("/"))
@@ -193,7 +194,7 @@ def _share_problems(
 
 
 def searches(folder: Path) -> list[tuple[Path, str]]:
-    """Return what is wrong with the searches, which need a server."""
+    """Return the problems of the searches, which need a server."""
     handler = functools.partial(_Quiet, directory=str(folder))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -208,7 +209,7 @@ def searches(folder: Path) -> list[tuple[Path, str]]:
 def tab_of_its_own() -> Iterator[Any]:
     from tests import browser
 
-    # A process of the browser may write on while the folder is removed.
+    # A browser process may still write while the folder is removed.
     folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
     with folder as profile, browser.Page(profile) as tab:
         yield tab

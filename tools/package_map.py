@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Write the map of core's packages in CONTRIBUTING.md. `make interface` runs this.
 
-The order is that of the import contract in pyproject.toml, the words are the first line
-of each docstring.
+The order is that of the import contract in pyproject.toml.  The text of each entry is
+the first line of the docstring.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def lines() -> Iterator[str]:
 
 
 def page() -> str:
-    """Return CONTRIBUTING.md with the map as it should be."""
+    """Return CONTRIBUTING.md with the current map."""
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     after = rest.partition(END)[2]
     return "\n".join([before + BEGIN, *lines(), END + after])

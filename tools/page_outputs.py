@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Write the outputs on a page again: the text below its Python blocks.
+"""Rewrite the outputs on a page, which follow its Python blocks.
 
-``python tools/page_outputs.py docs/quickstart.md`` runs the page and puts what each
-block prints below it.  Read the difference before it is committed; where there was
-`...`, write it again.
+``python tools/page_outputs.py docs/quickstart.md`` runs the page and writes the output
+of each block below it.  Review the difference before committing, and restore `...`
+where it was.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Check the language of all texts: `make prose`.
 
-Read are pages, docstrings of public names (the command line's help is one of them), and
-texts of errors.  Found are:
+It reads pages, docstrings of public names (including the command line's help) and texts
+of errors.  It finds:
 
 - words that are in no dictionary and not in `tools/words.txt`;
-- words that are good English, and that a reader of this field has to guess (`PLAIN`);
+- correct English words that readers of this field have to guess (`PLAIN`);
 - sentences of more than 35 words;
 - descriptions of parameters that say too little: "Of the parameters.";
-- subjects of commits that are too long, or no imperatives.
+- subjects of commits that are too long or no imperatives.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ ROOT = Path(__file__).parents[1]
 WORDS = ROOT / "tools/words.txt"
 MAX_WORDS = 35
 MAX_SUBJECT = 72
-#: Folders whose classes are records of the engine, with no page of their own.
+#: Folders with internal classes of the engine, which have no pages.
 RECORDS = re.compile(r"/autocalc/_(?:compile|dispatch|graph|program)/")
-#: Histories, whose sentences may be long.
+#: Histories, which may have long sentences.
 UNLIMITED = {"CHANGELOG.md"}
-#: A text of code is prose from so many words on.
+#: A string in code is prose if it has at least this many words.
 PROSE = 4
 
-#: What is not written -> what is written in its place.
+#: Maps words that are not used to their replacements.
 PLAIN = {
     r"lies?|lain": "is, is stored, is between",
     r"(?:stands?|stood)(?!-| (?:in )?for\b)": "is, is in (`stand for` is fine)",
@@ -53,12 +53,12 @@ PLAIN = {
     ),
 }
 
-#: (File, word): why the word is right there.
+#: Pairs (file, word) for which the word is correct.
 ALLOWED = {
     ("autocalc-core/src/autocalc/autograd/_early.py", "walk"): "a parameter's name"
 }
 
-#: Files made of others, or of other people's words.
+#: Generated files, and files with texts of other people.
 SKIPPED = ("tests/golden/", "docs/recipes/", "docs/reference/tables/")
 
 TEXTS = {".md", ".toml", ".txt", ".cmake", ".in", ".yml", ".css", ".js", ""}
@@ -70,7 +70,7 @@ _CODE = re.compile(r"(`+)[^`\n]*\1")
 
 
 def listed() -> list[str]:
-    """Return the names of all files that git knows; OSError where this is no clone."""
+    """Return the names of all files in git; raise OSError outside of a clone."""
     run = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT, capture_output=True, check=False, text=True,
@@ -85,7 +85,7 @@ def listed() -> list[str]:
 
 
 def python_prose(text: str) -> Iterator[tuple[int, str]]:
-    """Yield (line, prose): comments, and strings of more than one word."""
+    """Yield (line, prose): comments, and strings of several words."""
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         is_text = "STRING" in tokenize.tok_name[token.type]
         if token.type == tokenize.COMMENT or (is_text and " " in token.string):
@@ -107,7 +107,7 @@ def prose(path: Path, text: str) -> Iterator[tuple[int, str]]:
 
 def odd_words(path: Path, text: str) -> list[str]:
     """Return the words of a file that are not plain, as "line: word"."""
-    if not _PLAIN.search(text):  # most files, which need no tokens then
+    if not _PLAIN.search(text):  # most files, which are not tokenized
         return []
     return [
         f"{i}: {word}"
@@ -117,7 +117,7 @@ def odd_words(path: Path, text: str) -> list[str]:
 
 
 def texts() -> list[str]:
-    """Return the names of the files whose words are looked at."""
+    """Return the names of the files whose words are checked."""
     return [
         name
         for name in listed()
@@ -142,17 +142,17 @@ def all_odd_words() -> list[str]:
 
 _FENCE = re.compile(r"^ *(`{3,}|~{3,}|:{3,}).*$")
 _FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
-#: What code and values are replaced by: no word of a language.
+#: The placeholder for code and values, which is a word of no language.
 CODE = "X0"
 _LINK = re.compile(r"!?\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])")
-#: Code, formulas, addresses and names of roles are one word each, of no language.
+#: Code, formulas, addresses and roles each become one placeholder.
 _OPAQUE = re.compile(
     r"\{[\w:-]+\}(?=`)|(`+)(?s:.+?)\1|\$\$?[^$]+\$\$?|https?://\S+|<[^>\s]+>|\w+@\S+"
 )
 _ITEM = re.compile(r"^\s*(?:[-*+] |\d+\. |: )")
 _END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)[.?!][)\"']?(?=\s)|\n\n")
 _WORD = re.compile(r"[A-Za-z0-9][\w'./+*=^-]*")
-#: Words of a language: no capitals inside, no digits, no parts of names.
+#: Words of a language: without inner capitals, digits or parts of names.
 _SPELLED = re.compile(
     r"(?<![\w.'/%=-])[A-Za-z]?[a-z]+(?:['\u2019](?:s|t|re|ll))?(?![\w(=/]|\.\w|-\w)"
 )
@@ -161,12 +161,12 @@ Text = tuple[int, str]
 
 
 def plain(text: str) -> str:
-    """Return a text with its code as one word each."""
+    """Return a text in which each piece of code is a placeholder."""
     return _OPAQUE.sub(CODE, text).replace("**", "").replace("__", "")
 
 
 def page_texts(text: str) -> Iterator[Text]:
-    """Yield (line, text) of a page's paragraphs, items, headings and cells."""
+    """Yield (line, text) of a page's paragraphs, items, headings and table cells."""
     text = _FRONT.sub(lambda match: "\n" * match[0].count("\n"), text)
     inside, start, lines = "", 1, []
     for i, line in enumerate([*text.split("\n"), ""], 1):
@@ -182,7 +182,7 @@ def page_texts(text: str) -> Iterator[Text]:
             )
             continue
         elif not inside and line.startswith("    ") and not lines:
-            continue  # code by its indentation
+            continue  # indented code
         elif not inside and line.strip() and not fence and line[0] not in "#<:{(":
             if _ITEM.match(line) and lines:
                 yield start, "\n".join(lines)
@@ -197,7 +197,7 @@ def page_texts(text: str) -> Iterator[Text]:
             lines = []
 
 
-#: The heading of a section of numpydoc; and a line that names parameters.
+#: The heading of a numpydoc section, and a line that names parameters.
 _HEADING = re.compile(r"\w[\w ]*\n-{3,}")
 _NAMES = re.compile(r"[*\w]+(?:, [*\w]+)*(?: : .*)?$")
 _LITERAL = (">>>", ".. ", "$ ", "\b", "==", ".. [")
@@ -206,8 +206,8 @@ _LITERAL = (">>>", ".. ", "$ ", "\b", "==", ".. [")
 def docstring_texts(text: str, line: int) -> Iterator[Text]:
     """Yield (line, text) of a docstring's paragraphs and descriptions.
 
-    Examples, lists of papers and what is indented below a paragraph (formulas, tables)
-    are none.
+    Examples, lists of papers and text indented below a paragraph (formulas, tables) are
+    left out.
     """
     depth, text = 0, inspect.cleandoc(text)
     for block in re.finditer(r"(?:[^\n]*\S[^\n]*(?:\n|$))+", text):
@@ -223,7 +223,7 @@ def docstring_texts(text: str, line: int) -> Iterator[Text]:
 
 
 def described(start: int, lines: list[str]) -> Iterator[Text]:
-    """Yield (line, text) of a block's descriptions, separated by indentation."""
+    """Yield (line, text) of the descriptions of a block, separated by indentation."""
     text: list[str] = []
     depth = 0
     for i, (one, after) in enumerate(itertools.pairwise([*lines, ""]), start):
@@ -242,12 +242,12 @@ def described(start: int, lines: list[str]) -> Iterator[Text]:
 _SECTIONS = re.compile(r"\n(?=\w[\w ]*\n-{3,}\n)")
 _PARAMETERS = re.compile(r"(?:Parameters|Attributes)\n-+\n")
 _DESCRIBED = re.compile(r"^([*\w].*)\n((?:    .*\n?|\n(?=    ))+)", re.MULTILINE)
-#: How descriptions begin that are no descriptions, or are shorter than three words.
+#: The beginnings of texts that describe nothing, or that are shorter than three words.
 _SHORT = re.compile(r"(?:Of|As|What|Which|Where|Those|Likewise)\b|\S+(?: \S+)?$")
 
 
 def short_descriptions(text: str) -> list[str]:
-    """Return the descriptions of parameters that say too little, with their names."""
+    """Return the parameter descriptions that say too little, with their names."""
     found = []
     sections = _SECTIONS.split(inspect.cleandoc(text) + "\n")
     for section in filter(_PARAMETERS.match, sections):
@@ -273,7 +273,7 @@ def is_public(name: str) -> bool:
     return not name.startswith("_") or name == "__init__"
 
 
-#: Strings of HTML, CSS, JavaScript and SQL are no prose.
+#: Strings of HTML, CSS, JavaScript and SQL are not prose.
 _MARKUP = re.compile(r"</|[{};]\s|/>")
 
 
@@ -299,7 +299,7 @@ def strings(tree: ast.AST) -> Iterator[tuple[int, str, bool]]:
 
 
 def joined(node: ast.JoinedStr) -> str:
-    """Return an f-string with `CODE` in the place of its values."""
+    """Return an f-string with `CODE` in place of its values."""
     return "".join(
         str(value.value) if isinstance(value, ast.Constant) else CODE
         for value in node.values
@@ -307,7 +307,7 @@ def joined(node: ast.JoinedStr) -> str:
 
 
 def code_texts(text: str) -> Iterator[Text]:
-    """Yield (line, text) of public docstrings, and of texts that code prints."""
+    """Yield (line, text) of public docstrings and of texts that code prints."""
     for line, string, is_docstring in strings(ast.parse(text)):
         if is_docstring:
             yield from docstring_texts(string, line)
@@ -334,7 +334,7 @@ def file_texts(name: str) -> list[Text]:
 
 
 def long_sentences(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield (line in the text, words, sentence) of those that are too long."""
+    """Yield (line in the text, number of words, sentence) of too long sentences."""
     start = 0
     for end in [*(match.end() for match in _END.finditer(text)), len(text)]:
         sentence = text[start:end].strip()
@@ -345,7 +345,7 @@ def long_sentences(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def spelled(text: str) -> Iterator[tuple[int, str]]:
-    """Yield (line in the text, word) of the words that a dictionary could have."""
+    """Yield (line in the text, word) of the words that a dictionary could contain."""
     for match in _SPELLED.finditer(text):
         word = re.sub(r"['\u2019](?:s|t|re|ll)$", "", match[0])
         if len(word) > 1:
@@ -353,14 +353,14 @@ def spelled(text: str) -> Iterator[tuple[int, str]]:
 
 
 def own_words() -> set[str]:
-    """Return the words that are right here and in no dictionary."""
+    """Return the words that are correct here but in no dictionary."""
     return set(WORDS.read_text(encoding="utf-8").split())
 
 
 def unknown_words(
     name: str, texts: list[Text], knows: Callable[[str], bool]
 ) -> list[str]:
-    """Return the words that no dictionary has, as "file:line: word"."""
+    """Return the words that are in no dictionary, as "file:line: word"."""
     return [
         f"{name}:{line + i}: {word}"
         for line, text in texts
@@ -370,7 +370,7 @@ def unknown_words(
 
 
 class Dictionary:
-    """English, and the words of our own; it notes which of these are used."""
+    """English and our own words; it records which of our words are used."""
 
     def __init__(self) -> None:
         from spellchecker import SpellChecker
@@ -387,7 +387,7 @@ class Dictionary:
         return bool(found)
 
     def unused(self) -> list[str]:
-        """Return the words of our own that are English, or occur nowhere."""
+        """Return our own words that are English or occur nowhere."""
         return sorted(self.own - self.used)
 
 
@@ -414,7 +414,7 @@ _IMPERATIVES = frozenset({"Bring", "Embed", "Need"})
 
 
 def fault_of(subject: str) -> str | None:
-    """Return what is wrong with a commit's subject: "Add a loss" is right."""
+    """Return the fault of a commit's subject, or nothing: "Add a loss" is correct."""
     first = subject.split(" ", 1)[0]
     if len(subject) > MAX_SUBJECT:
         return f"{len(subject)} characters, at most {MAX_SUBJECT}"
@@ -429,7 +429,7 @@ def fault_of(subject: str) -> str | None:
 
 
 def findings() -> Iterator[str]:
-    """Yield what is to be changed, as "file:line: what"."""
+    """Yield what has to be changed, as "file:line: what"."""
     knows = Dictionary()
     for name in read_by_people():
         found = file_texts(name)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Write which names `autocalc` has: its imports of operators, and its `__all__`.
+"""Generate the names of `autocalc`: its imports of operators, and its `__all__`.
 
-A method that is a public function is a function of `autocalc`, too, by the same name.
-Other functions are imported there by hand.  `make interface` runs this, and lets ruff
-sort the imports.
+A method that is a public function is also a function of `autocalc`, with the same name.
+Other functions are imported there by hand.  `make interface` runs this program, and
+ruff then sorts the imports.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from autocalc import _ops
 from autocalc._ops._operator.method import METHODS
 
 PAGE = Path(autocalc.__file__)
-#: Methods whose functions are in `nn.functional`, or nowhere.
+#: Methods whose functions are in `nn.functional`, or that have no function.
 METHODS_ALONE = {"hardshrink", "prelu", "to", "type_as", "unfold"}
 
 
 def missing() -> Iterator[str]:
-    """Yield the imports of methods that are no functions of `autocalc` yet."""
+    """Yield the imports of methods that are not yet functions of `autocalc`."""
     found = pkgutil.walk_packages(_ops.__path__, f"{_ops.__name__}.")
     modules = [import_module(module.name) for module in found]
     for name, function in METHODS.items():
@@ -57,12 +57,12 @@ def public(text: str) -> list[str]:
 
 
 def _with_numbers(name: str) -> list[tuple[str, int]]:
-    """Return what names are sorted by: int8 comes before int16."""
+    """Return the sort key of a name: int8 comes before int16."""
     return [(word, int(n or -1)) for word, n in re.findall(r"(\D*)(\d*)", name)]
 
 
 def page() -> str:
-    """Return `autocalc/__init__.py` with all names."""
+    """Return the text of `autocalc/__init__.py` with all names."""
     first, operators, rest = PAGE.read_text(encoding="utf-8").partition(
         "from autocalc._ops."
     )

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Print which public names of PyTorch AutoCalc has, lacks on purpose, and lacks.
+"""Print which public names of PyTorch AutoCalc has, omits on purpose, or lacks.
 
-``.venv-torch/bin/python tools/pytorch_names.py`` prints a count for each place and the
-names that are absent without a reason; ``--all`` prints every name. ``--write`` writes
-those into `tests/core/against_torch/absent.txt`, which a test lets only get shorter.
+``.venv-torch/bin/python tools/pytorch_names.py`` prints a count for each namespace and
+the names that are absent without a reason; ``--all`` prints every name. ``--write``
+writes the absent names to `tests/core/against_torch/absent.txt`; a test only permits
+this file to get shorter.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from autocalc._absent import SAME_PLACE, groups_by_name
 
 ABSENT = Path(__file__).resolve().parents[1] / "tests/core/against_torch/absent.txt"
 
-#: PyTorch's place -> AutoCalc's.
+#: Maps namespaces of PyTorch to those of AutoCalc.
 PLACES = {
     "torch": "autocalc",
     "torch.Tensor": "autocalc.Tensor",
@@ -40,7 +41,7 @@ PLACES = {
 
 
 def found(place: str) -> Any:
-    """Return the module or class of a name with dots."""
+    """Return the module or class with a dotted name."""
     if not place.endswith(".Tensor"):
         return importlib.import_module(place)
     module, _, name = place.rpartition(".")
@@ -48,7 +49,7 @@ def found(place: str) -> Any:
 
 
 def public_names(place: str) -> list[str]:
-    """Return the public names of a place of PyTorch; at its top, without modules."""
+    """Return the public names of a namespace of PyTorch; at the top without modules."""
     where = found(place)
     listed = None if place == "torch" else getattr(where, "__all__", None)
     names = [name for name in listed or dir(where) if not name.startswith("_")]
@@ -73,19 +74,19 @@ def state(place: str, name: str) -> str:
 
 
 def rows() -> Iterator[tuple[str, str, str]]:
-    """Yield place, name and state of every name."""
+    """Yield the namespace, the name and the state of every name."""
     for theirs, ours in PLACES.items():
         for name in public_names(theirs):
             yield ours, name, state(ours, name)
 
 
 def absent_names() -> list[str]:
-    """Return the names that are absent without a reason, with their places."""
+    """Return the names that are absent without a reason, with their namespaces."""
     return [f"{place}.{name}" for place, name, state in rows() if state == "absent"]
 
 
 def main() -> None:
-    """Print the names as the arguments ask for."""
+    """Print the names that the arguments request."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--all", action="store_true", help="print every name")
     parser.add_argument("--write", action="store_true", help="write the file again")

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Write the types of `Tensor`'s methods: `_tensor/interface.py`.
+"""Write the types of the methods of `Tensor`: `_tensor/interface.py`.
 
 Methods are declared next to the operators and attached to `Tensor` at run time, where
-type checkers and editors do not see them.  This program asks for the signature of each
-and writes a class of them, generic in the tensor, so that it imports nothing above it.
+type checkers and editors do not see them.  This program reads the signature of each
+method and writes a class with all of them.  The class is generic in the tensor, so that
+it imports nothing above it.
 
 ``python tools/tensor_interface.py`` (``make interface``) writes the file; with
-``--check`` it fails where the file is stale.
+``--check`` it fails if the file is out of date.
 """
 
 from __future__ import annotations
@@ -51,10 +52,10 @@ class TensorInterface(Generic[TensorT]):
     __hash__ = object.__hash__
 '''
 
-#: Names of types that the file can use as they are; a type of another name is `Any`.
+#: Names of types that the file uses unchanged; any other type becomes `Any`.
 KNOWN = {"Any", "DType", "Device", "Generator", "Sequence", "None"}
 
-#: Names that stand for a type of their own.
+#: Names with their replacements in the file.
 ALIASES = {
     "Tensor": "TensorT",
     "Operand": "TensorT | builtins.float",
@@ -64,7 +65,7 @@ ALIASES = {
     "Parts": "tuple[TensorT, ...]",
 }
 
-#: Types of which methods have the names, too.
+#: Types that share their names with methods.
 BUILTINS = {"bool", "float", "int", "str", "tuple", "list", "dict", "object"}
 
 
@@ -86,14 +87,14 @@ def type_of(annotation: Any) -> str:
 
 
 def default_of(value: Any) -> str:
-    """Return a default as the file can say it."""
+    """Return a default in a form that the file can contain."""
     return (
         str(value).removeprefix("autocalc.") if "format" in str(value) else repr(value)
     )
 
 
 def operands(name: str, function: Callable[..., Any]) -> Iterator[str]:
-    """Yield the operands of an operator of Python, which gets nothing else."""
+    """Yield the operands of a Python operator, which has no other parameters."""
     kind = "object" if name in {"__eq__", "__ne__"} else "Any"
     for p in list(inspect.signature(function).parameters.values())[1:]:
         if p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty:
@@ -101,7 +102,7 @@ def operands(name: str, function: Callable[..., Any]) -> Iterator[str]:
 
 
 def parameters(function: Callable[..., Any]) -> Iterator[str]:
-    """Yield the parameters after the tensor, as they are written."""
+    """Yield the parameters after the tensor, in the form in which they are written."""
     starred = False
     for p in list(inspect.signature(function).parameters.values())[1:]:
         if p.kind is p.KEYWORD_ONLY and not starred:
@@ -132,7 +133,7 @@ def member(name: str, value: Any) -> str:
 
 
 def text() -> str:
-    """Return the file."""
+    """Return the text of the file."""
     return HEADER + "\n" + "\n".join(member(*one) for one in sorted(members().items()))
 
 

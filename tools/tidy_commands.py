@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Keep one command of each source file in a compilation database.
+"""Keep one command for each source file in a compilation database.
 
-clang-tidy runs once for each command, and a generic source has one for each instruction
-set: 189 runs for 71 files.  The sets take turns, so that the headers of each are read.
+clang-tidy runs once for each command, and a generic source has one command for each
+instruction set: 189 runs for 71 files.  The instruction sets alternate, so that the
+headers of each set are checked.
 
     python tools/tidy_commands.py build/tidy/compile_commands.json
 """
@@ -15,7 +16,7 @@ from pathlib import Path
 
 
 def one_each(commands: list[dict[str, str]]) -> list[dict[str, str]]:
-    """Return one command of each file, in turn the first, the second, and so on."""
+    """Return one command for each file: the first, the second, and so on in turn."""
     by_file: dict[str, list[dict[str, str]]] = {}
     for command in commands:
         by_file.setdefault(command["file"], []).append(command)

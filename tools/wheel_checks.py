@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What the files of a release must hold.
+"""Check the files of a release.
 
-``python tools/wheel_checks.py dist/*`` names what is wrong with them.
+``python tools/wheel_checks.py dist/*`` prints what is wrong with them.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-#: No wheel may be larger: an install is to take seconds.
+#: No wheel may be larger, because an installation should take seconds.
 MAX_BYTES = {"autocalc_core": 2_500_000, "autocalc_kernels_simd": 5_500_000}
 OTHERS = 1_000_000
 
-#: What wheels for a platform hold: the end of the platform's tag -> instruction sets.
-#: AMX needs the system's leave, which Linux alone gives.
+#: Maps the end of a platform tag to the instruction sets that its wheels contain. AMX
+#: needs a permission of the system, which only Linux grants.
 INSTRUCTION_SETS = {
     ("linux", "x86_64"): {"sse2", "avx2", "avx512", "avx512_bf16", "amx"},
     ("macosx", "x86_64"): {"sse2", "avx2", "avx512", "avx512_bf16"},
@@ -26,12 +26,12 @@ INSTRUCTION_SETS = {
     ("macosx", "arm64"): {"neon"},
 }
 
-#: What the SIMD package is compiled from.
+#: The files from which the SIMD package is compiled.
 COMPILED = ("CMakeLists.txt", "cmake", "csrc", "include", "src")
 
 
 def faults(path: Path) -> list[str]:
-    """Return what is wrong with an sdist or a wheel, one sentence each."""
+    """Return the faults of an sdist or a wheel, one sentence each."""
     found = _wheel_faults(path) if path.suffix == ".whl" else _sdist_faults(path)
     return [f"{path.name}: {fault}" for fault in found]
 
@@ -63,12 +63,12 @@ def _wheel_faults(path: Path) -> Iterator[str]:
 
 
 def is_pure(wheel: str) -> bool:
-    """Return whether a wheel of this name is for every platform."""
+    """Return whether a wheel with this name is for every platform."""
     return wheel.endswith("-none-any.whl")
 
 
 def instruction_sets(wheel: str) -> set[str]:
-    """Return the instruction sets that a wheel of this name must hold."""
+    """Return the instruction sets that a wheel with this name must contain."""
     platform = wheel.removesuffix(".whl").rpartition("-")[2]
     for (system, machine), found in INSTRUCTION_SETS.items():
         if system in platform and platform.endswith(machine):
@@ -93,7 +93,7 @@ def _sdist_faults(path: Path) -> Iterator[str]:
 
 
 def differences(sdist: Path, package: Path) -> list[str]:
-    """Return what the sdist lacks of the files that the package is compiled from."""
+    """Return which of the files that the package is compiled from the sdist lacks."""
     held = _members(sdist)
     found = []
     for file in _compiled_files(package):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Test the packages that are installed in this environment, as a user has them.
+"""Test the packages that are installed in this environment.
 
-Nothing is taken from the checkout but the tests.  They are a selection of two minutes:
-what each part of the core does, and what each installed kernel package brings.  Files
-or folders of tests as arguments take its place, as ``tests/core``; other arguments are
-pytest's.
+Only the tests are taken from the checkout.  They are a selection that runs for two
+minutes: the behaviour of each part of the core and of each installed kernel package.
+Arguments that are files or folders of tests, such as ``tests/core``, replace the
+selection; all other arguments are passed to pytest.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-#: Module of a package -> which of its tests are run.
+#: Maps the module of a package to the tests that are run.
 TESTS = {
     "autocalc": [
         f"tests/core/test_{name}.py"
@@ -46,7 +46,7 @@ TESTS = {
 
 
 def installed() -> list[str]:
-    """Return which packages are here; end the program if one is the checkout's."""
+    """Return which packages are installed; end the program if one is the checkout's."""
     found = []
     for name in TESTS:
         spec = importlib.util.find_spec(name)
@@ -61,7 +61,7 @@ def installed() -> list[str]:
 
 
 def main() -> int:
-    """Run the tests; return pytest's exit status."""
+    """Run the tests; return the exit status of pytest."""
     packages = installed()
     print(f"testing {', '.join(packages)} in {sys.prefix}", flush=True)
     given = sys.argv[1:]

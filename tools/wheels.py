@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Build sdists and wheels of the packages, look into them, install them, test them.
+"""Build sdists and wheels of the packages; check, install and test them.
 
     make test-wheels PYTHON=python3.12
 
-Wheels are built from the sdists, in environments of their own, by the Python that runs
-this program.  They are then installed together into a fresh environment whose PATH has
-no compiler, and `tools/wheel_tests.py` runs there.  Everything is in a folder of the
-system's for temporary files, but for the results in `dist`.
+Wheels are built from the sdists in separate environments, by the Python that runs this
+program.  They are then installed together into a new environment without a compiler on
+its PATH, and `tools/wheel_tests.py` runs there.  Everything is in a temporary folder of
+the system, except the results in `dist`.
 
 With ``--reuse`` the SIMD wheel is made in the build folder of the environment that runs
-this program, as `make install` left it, and its sdist is compared with the checkout
-instead of compiled.
+this program, as `make install` left it.  Its sdist is not compiled, but compared with
+the checkout.
 
-At last `tools/first_steps.py` follows the documentation word for word, with the wheels
-and no clone.
+At the end `tools/first_steps.py` follows the documentation word for word, with the
+wheels and no clone.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ QUIET = ("--quiet", "--disable-pip-version-check")
 
 
 def run(*command: object, **options: object) -> None:
-    """Run a command; end the program where it fails."""
+    """Run a command; end the program if it fails."""
     words = [str(word) for word in command]
     status = subprocess.run(words, check=False, **options).returncode  # type: ignore[call-overload]
     if status:
@@ -73,7 +73,7 @@ def build(python: Path, dist: Path, *, reuse: bool) -> None:
 
 
 def check(python: Path, dist: Path, *, reuse: bool) -> list[str]:
-    """Look into what was built, and print sizes; return what is wrong."""
+    """Check what was built, and print sizes; return what is wrong."""
     files = sorted(dist.iterdir())
     found = [fault for file in files for fault in faults(file)]
     if reuse:
@@ -100,7 +100,7 @@ def test(folder: Path, dist: Path, options: list[str]) -> None:
 
 
 def main() -> None:
-    """Do it all."""
+    """Run all of this."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--reuse", action="store_true", help="compile nothing twice")
     parser.add_argument("--dist", type=Path, default=ROOT / "dist", help="results")
