@@ -2,11 +2,11 @@
 """Run PyTorch's own tests under PyTorch and under AutoCalc, and print a table.
 
 ``.venv-torch/bin/python -m tools.pytorch_tests FOLDER`` takes the folder ``test`` of
-PyTorch's sources, which are not part of this repository.  Each file runs in a process
-of its own, on the CPU, without the tests over databases of operators.  Of the tests
-that pass under PyTorch the table says how many AutoCalc passes, how many are excluded
-and why (``exclusions.txt``), and why the others fail (``failures.txt``).  The tests
-need pytest, scipy, psutil, hypothesis and expecttest.
+PyTorch's sources, which are not part of this repository.  Each file runs in its own
+process on the CPU, without the tests over databases of operators.  For the tests that
+pass under PyTorch, the table states three things: how many AutoCalc passes, how many
+are excluded and why (``exclusions.txt``), and why the others fail (``failures.txt``).
+The tests need pytest, scipy, psutil, hypothesis and expecttest.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tools.pytorch_tests import running, table
 
-#: The files that are run where none is named.
+#: The files that run if none is named.
 FILES = (
     *("test_torch", "test_autograd", "test_nn", "nn/test_convolution"),
     *("nn/test_dropout", "nn/test_embedding", "nn/test_init", "nn/test_lazy_modules"),
@@ -36,7 +36,7 @@ FILES = (
 
 
 def arguments() -> argparse.Namespace:
-    """Return what the command line says."""
+    """Return the parsed command line."""
     parser = argparse.ArgumentParser(
         "pytorch_tests", description=(__doc__ or "").replace("``", "")
     )
@@ -60,7 +60,7 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Run what has not been run, write ``outcomes.json``, and print the table."""
+    """Run what has not been run yet, write ``outcomes.json``, and print the table."""
     chosen = arguments()
     out = chosen.out.resolve()
     with_torch = running.Interpreter(chosen.pytorch)

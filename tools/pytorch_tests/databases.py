@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Takes the place of PyTorch's databases of operators: each one is empty."""
+"""Replaces PyTorch's databases of operators; each one is empty."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def __getattr__(name: str) -> Any:
 
 
 def mask_not_all_zeros(shape: Any) -> Any:
-    """Return a mask with True somewhere in it."""
+    """Return a mask with at least one True."""
     import torch
 
     while True:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""PyTorch's helpers for tests, prepared: newer than the tests, or under AutoCalc."""
+"""PyTorch's test helpers, prepared for older tests or for AutoCalc."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ if UNDER_AUTOCALC:
 
 
 def collecting(on: bool) -> None:
-    """Say whether test files are being imported."""
+    """Set whether test files are being imported."""
     if UNDER_AUTOCALC:
         stand_ins.collecting(on)
 
 
 def after_test() -> None:
-    """Remove hooks of all modules: tests exchange the private dictionaries of them."""
+    """Remove hooks of all modules, because tests exchange their private dicts."""
     if UNDER_AUTOCALC:
         from autocalc.nn._module.hooks import ON_CALLS
 
@@ -62,14 +62,15 @@ def prepare() -> None:
 
 
 def _none(*_: Any) -> Any:
-    """Make no test of one over a database of operators."""
+    """Make no test of a test over a database of operators."""
     return iter(())
 
 
 def mend(test: type) -> None:
-    """Drop the `setUp` of an older test class that calls itself under newer helpers.
+    """Drop the `setUp` of an older test class that newer helpers would make recursive.
 
-    It calls ``super(self.__class__, self)``, as if no class were made of its class.
+    It calls ``super(self.__class__, self)``, which assumes that its class has no
+    subclasses.
     """
     for cls in test.__mro__:
         for name in ("setUp", "tearDown"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Takes the place of `torch.autograd.gradcheck` as a module: what helpers use of it."""
+"""Replaces the module `torch.autograd.gradcheck` by the parts that helpers use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
 
 def _iter_tensors(tree: Any, only_requiring_grad: bool = False) -> Iterator[Any]:
-    """Yield the tensors among nested sequences."""
+    """Yield the tensors in nested sequences."""
     if isinstance(tree, autocalc.Tensor):
         if tree.requires_grad or not only_requiring_grad:
             yield tree

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A plugin of pytest for PyTorch's own tests: what each one came to, in a file.
+"""A pytest plugin for PyTorch's own tests that writes each outcome to a file.
 
-It leaves out the tests over databases of operators, gives a test a limit of time, and
-lets a second run go on after the test in which the first one died.  With
-``PYTORCH_TESTS_UNDER=autocalc``, ``import torch`` means AutoCalc, and PyTorch's helpers
-(`torch.testing._internal`) are PyTorch's files with the stand-ins of `stand_ins`.
+It leaves out the tests over databases of operators, and limits the time of each test. A
+second run continues after the test in which the first run died.  With
+``PYTORCH_TESTS_UNDER=autocalc``, ``import torch`` means AutoCalc.  PyTorch's helpers
+(`torch.testing._internal`) are then PyTorch's files with the stand-ins of `stand_ins`.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ import pytest
 
 OUTCOMES = Path(os.environ["PYTORCH_TESTS_OUTCOMES"])
 SECONDS = int(os.environ["PYTORCH_TESTS_SECONDS"])
-#: The bytes that a process may take: a test that wants more fails.
+#: The memory limit of a process in bytes; a test that needs more fails.
 MEMORY = 8 << 30
 
 
 class TooLongError(BaseException):
-    """A test's time is over: no test catches this."""
+    """The time of a test is over; no test catches this error."""
 
 
 def write(**line: Any) -> None:
@@ -38,7 +38,7 @@ def write(**line: Any) -> None:
 
 
 def name_of(item: Any) -> str:
-    """Return a test's name, with PyTorch's names of modules and constraints."""
+    """Return the name of a test, with PyTorch's names of modules and constraints."""
     name = str(item.nodeid).replace("_autocalc_nn_", "_nn_")
     return re.sub(r"(?<=e-)([a-z_]+)(?=-args)", _class_name, name)
 
@@ -49,7 +49,7 @@ def _class_name(match: re.Match[str]) -> str:
 
 
 def pytest_configure() -> None:
-    """Limit the memory, and prepare PyTorch's helpers before a test file needs them."""
+    """Limit the memory, and prepare PyTorch's helpers before test files need them."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     from tools.pytorch_tests import helpers
 
@@ -69,7 +69,7 @@ def pytest_collection() -> Generator[None, Any, Any]:
 
 
 def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
-    """Leave out the tests that have come to something in an earlier process."""
+    """Leave out the tests that have an outcome from an earlier process."""
     from tools.pytorch_tests import helpers
 
     for test in {item.cls for item in items if getattr(item, "cls", None)}:
@@ -83,7 +83,7 @@ def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: Any) -> Generator[None, Any, Any]:
-    """Say that a test begins, and end it when its time is over."""
+    """Report that a test begins, and end it when its time is over."""
     from tools.pytorch_tests import helpers
 
     def stop(*_: Any) -> None:
@@ -102,7 +102,7 @@ def pytest_runtest_protocol(item: Any) -> Generator[None, Any, Any]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: Any, call: Any) -> Generator[None, Any, Any]:
-    """Write what setup, the test itself or its end came to."""
+    """Write the outcome of the setup, the test itself or its teardown."""
     report = yield
     error = call.excinfo
     if report.when == "call" or report.outcome != "passed":
@@ -121,7 +121,7 @@ def pytest_runtest_makereport(item: Any, call: Any) -> Generator[None, Any, Any]
 
 
 def _line(error: Any) -> str:
-    """Return the last line of a test file in an error's stack."""
+    """Return the last line of a test file in the stack of an error."""
     if error is None:
         return ""
     lines = [x for x in error.traceback if "/test" in str(x.path).rpartition("/_")[0]]

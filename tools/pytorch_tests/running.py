@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs a file of tests in a process, and in another one after the test that ends it."""
+"""Runs a file of tests in a process; restarts after a test that ends the process."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-#: The seconds that a file may take, and how often it begins again where a test ends
+#: The time limit of a file in seconds, and the number of restarts after tests that end
 #: the process.
 SECONDS, TIMES = 3600, 6
 
 
 @dataclass(frozen=True)
 class Job:
-    """A file of tests, what it runs under, and where its outcomes go."""
+    """A file of tests, the library that it runs under, and the outcomes file."""
 
     file: str
     under: str
@@ -27,7 +27,7 @@ class Job:
 
 
 class Interpreter:
-    """The interpreter that has PyTorch, and the folder where PyTorch's files are."""
+    """The interpreter that has PyTorch, and the folder of PyTorch's files."""
 
     def __init__(self, python: str) -> None:
         self.python = python
@@ -41,7 +41,7 @@ class Interpreter:
 
 
 def run(job: Job, folder: Path, with_torch: Interpreter) -> None:
-    """Run a file until each of its tests has come to something."""
+    """Run a file until each of its tests has an outcome."""
     job.outcomes.parent.mkdir(parents=True, exist_ok=True)
     python = sys.executable if job.under == "autocalc" else with_torch.python
     plugins = ["-p", "autocalc.torch.pytest"] if job.under == "autocalc" else []
@@ -67,14 +67,14 @@ def run(job: Job, folder: Path, with_torch: Interpreter) -> None:
             capture_output=True,
             text=True,
         )
-        if done.returncode in (0, 1, 5):  # all passed, some failed, none was left
+        if done.returncode in (0, 1, 5):  # all passed, some failed, none left
             return
         if not job.outcomes.exists():
             sys.exit(f"{job.file} was not imported:\n{done.stdout[-3000:]}")
 
 
 def environment(job: Job, with_torch: Interpreter) -> dict[str, str]:
-    """Return the environment of a process of tests."""
+    """Return the environment of a test process."""
     path = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {
         **os.environ,

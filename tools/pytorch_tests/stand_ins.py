@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What PyTorch's helpers for tests need and AutoCalc does not have.
+"""Stand-ins for what PyTorch's test helpers need and AutoCalc does not have.
 
-The helpers themselves are PyTorch's files, found in an installed PyTorch; what they
-import of its engine is stood in for here, in the tests' processes alone.
+The helpers themselves are files of an installed PyTorch.  What they import of its
+engine is replaced here, only in the processes of the tests.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from autocalc._ops._operator.view_tracker import base_of
 from autocalc.distributions._transform import Inverse
 from autocalc.torch import _mentioned
 
-#: Modules that are PyTorch's files.
+#: Modules that are files of PyTorch.
 THEIRS = (
     "torch.testing._internal",
     "torch.testing._comparison",
@@ -36,7 +36,7 @@ THEIRS = (
     "torch.utils._foreach_utils",
 )
 
-#: Modules that a file of this folder takes the place of.
+#: Modules that a file of this folder replaces.
 OURS = {
     "torch.testing._internal.common_methods_invocations": "databases.py",
     "torch.autograd.gradcheck": "jacobians.py",
@@ -60,7 +60,7 @@ class _Finder:
         if not fullname.startswith(THEIRS):
             return None
         place = self.folder.joinpath(*fullname.split("."))
-        if fullname.endswith(".opinfo"):  # without the databases below it
+        if fullname.endswith(".opinfo"):  # without the databases
             spec = ModuleSpec(fullname, None, is_package=True)
             spec.submodule_search_locations = [str(place)]
             return spec
@@ -75,14 +75,14 @@ _swaps: list[bool] = [False]
 
 
 class _Switch:
-    """A switch of what AutoCalc does not have: off."""
+    """A switch, always off, for a feature that AutoCalc does not have."""
 
     is_enabled = staticmethod(lambda: False)
     enable = disable = staticmethod(lambda: None)
 
 
 def _same_metadata(equal: Callable[[Any, Any], None], a: Any, b: Any) -> None:
-    """Compare all that two tensors have besides their elements and their device."""
+    """Compare everything about two tensors except their elements and their device."""
     for name in ("dtype", "shape", "requires_grad", "is_leaf", "layout"):
         equal(getattr(a, name), getattr(b, name))
     equal((a.stride(), a.storage_offset()), (b.stride(), b.storage_offset()))
@@ -92,7 +92,7 @@ def _same_metadata(equal: Callable[[Any, Any], None], a: Any, b: Any) -> None:
         _same_metadata(equal, a.grad, b.grad)
 
 
-#: Values that helpers ask PyTorch's engine for when they are imported.
+#: Values that helpers read from PyTorch's engine when they are imported.
 VALUES: dict[str, Any] = {
     "torch.backends.xnnpack.enabled": False,
     "torch._C._get_privateuse1_backend_name": lambda: "privateuseone",
@@ -142,7 +142,7 @@ VALUES: dict[str, Any] = {
 
 
 class _Anything(ModuleType):
-    """A module that AutoCalc lacks: its names are errors where they are called."""
+    """A module that AutoCalc lacks; calling one of its names is an error."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -182,13 +182,13 @@ _last = _LastFinder()
 
 
 def collecting(on: bool) -> None:
-    """Say whether test files are being imported: what is absent can be named then."""
+    """Set whether test files are being imported; they may use absent names."""
     _LastFinder.collecting = on
     builtins.__import__ = _import if on else _python_import
 
 
 def _import(name: str, *args: Any, **kwargs: Any) -> Any:
-    """Import, and give a module of AutoCalc each name that a test file takes of it."""
+    """Import, and give a module of AutoCalc the names that a test file imports."""
     module = _python_import(name, *args, **kwargs)
     names = args[2] if len(args) > 2 else kwargs.get("fromlist")
     if name.startswith(ROOTS):
@@ -212,7 +212,7 @@ def _answer(error: AttributeError, place: str, name: str) -> Any:
 
 
 def _called(cls: Any, *args: Any, **kwargs: Any) -> Any:
-    """Decorate with what is absent, in a test file: the function stays what it is."""
+    """Decorate with an absent name in a test file: return the function unchanged."""
     if _LastFinder.collecting:
         return _mentioned.returns_its_function(*args)
     return _refuse(cls, *args, **kwargs)
@@ -222,7 +222,7 @@ _refuse = _mentioned.Mentioned.__call__
 
 
 def install() -> None:
-    """Let the helpers be found, and what they need."""
+    """Make the helpers, and what they need, importable."""
     mentioned: Any = _mentioned.Mentioned
     mentioned.__call__ = _called
     finder: Any = _Finder()
@@ -249,7 +249,7 @@ def install() -> None:
 
 
 def _module(name: str) -> ModuleType:
-    """Return a module, an empty one where there is none."""
+    """Return a module, or an empty one if there is none."""
     try:
         return import_module(name)
     except ModuleNotFoundError:
@@ -264,7 +264,7 @@ def _is_view(x: Any) -> bool:
 
 
 def _keep(place: str, name: str) -> None:
-    """Import a module over a function of its name, which stays where it is."""
+    """Import a module with the name of a function, and keep the function in place."""
     parent = import_module(place)
     function = getattr(parent, name)
     import_module(f"{place}.{name}")
@@ -273,7 +273,7 @@ def _keep(place: str, name: str) -> None:
 
 @contextmanager
 def real_random() -> Iterator[None]:
-    """Let `randn` of complex numbers be real ones, for tables made at import."""
+    """Make `randn` of complex numbers return real ones, for tables made at import."""
     torch: Any = import_module("torch")
     randn = torch.randn
 

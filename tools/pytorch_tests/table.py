@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What tests came to under PyTorch and AutoCalc, as a table."""
+"""A table of test outcomes under PyTorch and under AutoCalc."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 RANK = {"started": -1, "passed": 0, "skipped": 1, "failed": 2}
 
-#: What a test's name and a pattern are compared by.
+#: The parts of a name and of a pattern that are compared.
 Lists = dict[str, list[str]]
 
 
 @dataclass(frozen=True)
 class Row:
-    """A test that passes under PyTorch, and what it came to under AutoCalc."""
+    """A test that passes under PyTorch, and its outcome under AutoCalc."""
 
     test: str
     outcome: str
@@ -51,7 +51,7 @@ def reason(lists: Lists, test: str) -> str:
 
 
 def outcomes(file: Path) -> dict[str, dict[str, str]]:
-    """Return what each test of a file came to: the worst of its parts."""
+    """Return the outcome of each test of a file: the worst of its parts."""
     found: dict[str, dict[str, str]] = {}
     for text in file.read_text(encoding="utf-8").splitlines():
         line = json.loads(text)
@@ -64,7 +64,7 @@ def outcomes(file: Path) -> dict[str, dict[str, str]]:
 def rows(out: Path, name: str) -> Iterator[Row]:
     """Yield a row for each test of a file that passes under PyTorch.
 
-    A test that passes under AutoCalc as well is not excluded, whatever its name.
+    A test that passes under AutoCalc as well does not count as excluded.
     """
     excluded, known = (read(HERE / f"{x}.txt") for x in ("exclusions", "failures"))
     ours = outcomes(out / "autocalc" / f"{name}.jsonl")
@@ -91,7 +91,7 @@ def write(rows: list[Row], file: Path) -> None:
 
 
 def show(rows: list[Row], every: bool) -> int:
-    """Print the table; return 1 if a failure has no line with its reason."""
+    """Print the table; return 1 if a failure has no reason in the list."""
     counted = [row for row in rows if not row.excluded]
     passed = [row for row in counted if row.outcome == "passed"]
     failed = [row for row in counted if row.outcome != "passed"]
@@ -118,7 +118,7 @@ def _part(passed: list[Row], counted: list[Row]) -> str:
 
 
 def _general(why: str) -> str:
-    """Return an error's line without its numbers, so that like ones are counted."""
+    """Return the line of an error without its numbers, to count similar ones."""
     return re.sub(r"0x[0-9a-f]+|\d+", "#", why)[:150]
 
 
