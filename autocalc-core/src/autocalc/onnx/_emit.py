@@ -46,8 +46,7 @@ class Emitter:
         self._missing: dict[str, UserLine | None] = {}
 
     def run(self, inputs: Sequence[str], outputs: Sequence[str] | None) -> Graph:
-        """Write everything; raise with a list of the kernels that ONNX does not have.
-        """
+        """Write everything; raise with a list of the kernels that ONNX lacks."""
         graph, recording = self.graph, self._recording
         for name, view in zip(inputs, recording.inputs, strict=True):
             slot = self._slots.setdefault(view.slot, Contents(graph))
