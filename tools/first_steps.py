@@ -43,19 +43,19 @@ _HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 
 
 class Part(NamedTuple):
-    """What is followed of a page.
+    """The parts of a page that are followed.
 
     Attributes
     ----------
     page
-        Its path below `docs`.
+        The path of the page below `docs`.
     sections
-        Headings of the sections whose commands are run; "" is the text above the first
-        one.
+        The headings of the sections whose commands are run; "" is the text before the
+        first heading.
     python
-        Whether the Python of the page is run, after the commands.
+        Whether the Python blocks of the page are run, after the commands.
     words
-        What is written in place of a word: the page shows one case of several.
+        Replacements of words, because a page shows only one of several cases.
     """
 
     page: str

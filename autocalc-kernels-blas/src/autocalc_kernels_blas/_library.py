@@ -91,21 +91,21 @@ class Blas(Protocol):
 
 
 def open_first(what: str, candidates: Iterable[str | Path], advice: str) -> Library:
-    """Open the first candidate that has CBLAS, privately.
+    """Open the first candidate that has CBLAS, with private symbols.
 
     Parameters
     ----------
     what
-        The library's name, for the error.
+        The name of the library, for the error.
     candidates
         Paths, or names that the system's loader knows.
     advice
-        A sentence that says how to get the library.
+        A sentence that says how to install the library.
 
     Raises
     ------
     PluginError
-        If there is no candidate, or none can be used; it says why for each.
+        If there is no candidate, or none can be used; the error states each reason.
     """
     tried = []
     for path in candidates:
@@ -118,7 +118,7 @@ def open_first(what: str, candidates: Iterable[str | Path], advice: str) -> Libr
 
 
 def open_library(path: str) -> Library:
-    """Open `path` so that its symbols stay its own, and find its spelling.
+    """Open `path` with private symbols, and find the spelling of its functions.
 
     Raises
     ------

@@ -96,12 +96,12 @@ def _with_layers(library: Library) -> Library:
 
 
 def _obey_hidden_features(library: Library) -> CoreType | None:
-    """Lower MKL's instruction set to what the user leaves; None if nothing is hidden.
+    """Lower MKL's instruction set to the visible features; None if none are hidden.
 
     Raises
     ------
     PluginError
-        If MKL cannot be brought below what the user hides.
+        If MKL cannot be restricted to the features that the user does not hide.
     """
     if not hidden_features():
         return None

@@ -41,7 +41,7 @@ class OpenBlas:
     library
         The open library.
     asked
-        The core type that was asked for; None if OpenBLAS chose.
+        The requested core type; None if OpenBLAS chose one.
     """
 
     def __init__(self, library: Library, asked: CoreType | None) -> None:

@@ -149,15 +149,15 @@ def _call(function: Callable[..., Any], tensors: Iterable[Tensor]) -> None:
 
 
 class Callback(UserCall):
-    """A recorded callback: gives the user's function tensors on arrays.
+    """A recorded callback, which passes tensors on arrays to the user's function.
 
     Attributes
     ----------
     function
         The user's function.
     leaves
-        The leaves whose gradients the program makes; they lose their gradients if the
-        function raises.
+        The leaves whose gradients the program makes.  They lose their gradients if the
+        function raises an error.
     """
 
     __slots__ = ("_parameters", "function")

@@ -97,12 +97,12 @@ def fitting(bar: Any, title: str, total: int, news: Sequence[str]) -> str:
 
 
 class Speed:
-    """The current speed of the work: of its last seconds, not the mean of all.
+    """The current speed of the work: that of its last seconds, not the mean.
 
     Parameters
     ----------
     done, seconds
-        The amount of work done before, and its time in seconds.
+        The amount of work that was done before, and its time in seconds.
     """
 
     def __init__(self, done: float, seconds: float) -> None:
@@ -119,12 +119,12 @@ class Speed:
 
 
 class Rows(Generic[T]):
-    """Rows that are worked on one after the other; a bar on a terminal shows which.
+    """Rows of work in sequence; on a terminal a bar shows the current row.
 
     Parameters
     ----------
     rows
-        Each with a `name`.
+        Objects with an attribute `name`.
     """
 
     def __init__(self, rows: Sequence[T]) -> None:

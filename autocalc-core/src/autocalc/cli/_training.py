@@ -84,10 +84,10 @@ class EpochEnd:
 
 
 class Training:
-    """Trains by one step after the other; stops and goes on at any of them.
+    """Trains step by step; it can stop and continue after any step.
 
-    In a group of several ranks each draws the same batches and computes its part of
-    each: losses are those of one process but for rounding.
+    In a group of several ranks, each rank draws the same batches and computes its part
+    of each batch.  The losses are those of a single process, apart from rounding.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class Training:
     source
         The folder of the data set.
     workers
-        Threads that make batches ahead of time.
+        The number of threads that make batches ahead of time.
     """
 
     def __init__(

@@ -24,14 +24,14 @@ STEPS = (0, 1, 3)
 
 
 class Free(NamedTuple):
-    """The size that is free.
+    """The free size of a model.
 
     Attributes
     ----------
     name
         The name of the free dimension.
     axes
-        By the number of an input, the dimension that has it.
+        The dimension that has this size, by the number of the input.
     size
         The size of the dimension in the example.
     """

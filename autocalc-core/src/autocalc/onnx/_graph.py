@@ -72,7 +72,7 @@ class Graph:
     arrays
         Constant arrays by name.
     sizes
-        Names of those that hold sizes.
+        The names of the constant arrays that hold sizes.
     kinds
         The kind of each name: "parameter" or "buffer".
     inputs, outputs

@@ -27,9 +27,9 @@ class CallRecord(NamedTuple):
     Attributes
     ----------
     instructions, memory
-        Kernel calls and the slots that they use.
+        The kernel calls, and the slots that they use.
     inputs, outputs
-        The memory of tensors that were given and returned.
+        The memory of the tensors that were passed and returned.
     """
 
     instructions: list[Instruction]
@@ -39,12 +39,12 @@ class CallRecord(NamedTuple):
 
 
 class Arguments:
-    """The arguments of a model's call: tensors, which become inputs, and others.
+    """The arguments of a call of a model: tensors, which become inputs, and others.
 
     Attributes
     ----------
     tensors
-        In their order.
+        The tensors among the arguments, in order.
     names
         The names of the tensors in the model.
     """

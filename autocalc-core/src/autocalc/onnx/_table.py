@@ -14,17 +14,17 @@ WRITERS: dict[str, Callable[..., Any]] = {}
 
 
 class Reader(NamedTuple):
-    """How nodes of one kind are run.
+    """The reader that runs nodes of one kind.
 
     Attributes
     ----------
     function
         ``function(node, *inputs)`` returns a tensor, or a tuple of tensors.
     numbers
-        Places of inputs that are given as lists of Python's numbers.
+        The positions of inputs that are passed as lists of Python numbers.
     unused
-        Attributes that do not change the result, at least where `function` does not
-        ask for them.  A node with any other attribute is refused.
+        Attributes that do not change the result, at least if `function` does not read
+        them.  A node with any other attribute is refused.
     """
 
     function: Callable[..., Any]

@@ -23,14 +23,16 @@ _IGNORED = {"capturable", "foreach", "fused"}
 
 
 def settings_of(arguments: dict[str, Any]) -> Group:
-    """Return the settings among the arguments of a constructor, its `locals()`.
+    """Return the settings in the arguments of a constructor, its `locals()`.
 
-    How halves are updated is a setting only where it is asked for: PyTorch has none.
+    The settings for the update of half precision are only included if they are
+    requested, because PyTorch does not have them.
 
     Raises
     ------
     ArgumentError
-        If a flag is none, or both `differentiable` and `fused` are asked for.
+        If a flag is not a boolean, or if both `differentiable` and `fused` are
+        requested.
     """
     where = type(arguments["self"]).__name__
     own = {"self", "params", "__class__"}

@@ -58,16 +58,16 @@ class Search:
 
 
 def strong_wolfe(search: Search, t: float, least: float) -> Point:
-    """Return a point where the conditions hold, or the best that was found.
+    """Return a point where the conditions hold, or the best point that was found.
 
     Parameters
     ----------
     search
-        Evaluates the loss.
+        The object that evaluates the loss.
     t
         The first step to try.
     least
-        A bracket that is narrower is not narrowed further.
+        The width of the bracket below which it is not narrowed further.
     """
     bracket = _bracket(search, t)
     if len(bracket) == 1:

@@ -66,8 +66,8 @@ class WideBatch(Batch):
     buffers
         The names of states in the dtype of the updated value.
     agreed
-        By parameter: how often it and its master copy had been written when it last
-        was the rounding of that.
+        By parameter, the write counts of it and of its master copy when the parameter
+        was last the rounding of that copy.
     """
 
     __slots__ = ("_agreed", "_keeps", "_stochastic")

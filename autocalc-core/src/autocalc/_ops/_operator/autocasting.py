@@ -82,8 +82,8 @@ def autocasts(
     ----------
     policy
         ``"lower"`` for the dtype of the context, ``"float32"``, ``"widest"`` for the
-        widest dtype among the operands, or ``"as given"`` for no cast, inside either; a
-        function that returns one of them is given the operator's arguments.
+        widest dtype among the operands, or ``"as given"`` for no cast.  It can also be
+        a function that gets the operator's arguments and returns one of these.
     inside
         The function that runs instead of the operator while a context is open.
     """

@@ -40,15 +40,15 @@ def rounded_once(*, promotes: bool) -> Callable[[CallT], CallT]: ...
 
 
 def rounded_once(function: Any = None, *, promotes: bool = False) -> Any:
-    """Compute a function in float32 where it is given float16 or bfloat16; round once.
+    """Compute a function of float16 or bfloat16 in float32, and round the result once.
 
     Parameters
     ----------
     function
         The function to decorate.
     promotes
-        Whether it promotes its operands: of half precision with float32 they are
-        converted, too.  Other functions refuse such a pair.
+        Whether the function promotes its operands, so that a pair of half precision and
+        float32 is converted, too.  Other functions refuse such a pair.
     """
     if function is None:
         return partial(_rounded_once, promotes=promotes)

@@ -35,16 +35,16 @@ def method(
     Parameters
     ----------
     methods
-        Methods of `Tensor` that are the function.
+        Names of methods of `Tensor` that are the function.
     inplace
-        Methods that write the function's result into the tensor.
+        Names of methods that write the function's result into the tensor.
     reflected
-        Operators of Python that call it with both operands exchanged.
+        Names of Python operators that call it with both operands exchanged.
 
     Raises
     ------
     ValueError
-        If a name is taken.
+        If a name is already taken.
     """
 
     def declare(function: FunctionT) -> FunctionT:

@@ -23,9 +23,9 @@ T = TypeVar("T")
 
 
 def apply_out(where: str, result: T, out: Any) -> T:
-    """Return `result`, or `out` with `result` in it.
+    """Return `result`, or `out` after the result was written to it.
 
-    Where the result is several tensors, so is `out`.
+    If the result consists of several tensors, so does `out`.
 
     Raises
     ------
@@ -82,19 +82,20 @@ _OF_ONE_KIND: dict[str, tuple[tuple[dtypes.DType, ...], str]] = {
 
 
 def copy_to_out(where: str, result: Tensor, out: Tensor) -> Tensor:
-    """Copy `result` into `out`, converted; return `out`.
+    """Copy the converted `result` into `out`; return `out`.
 
-    An `out` of another shape that is no view takes that of the result: without elements
-    silently, so that ``out=ac.empty(0)`` serves for any; else with a warning.
+    An `out` that has another shape and is no view takes the shape of the result.  If it
+    has no elements, this happens silently, so that ``out=ac.empty(0)`` fits every
+    result; otherwise there is a warning.
 
     Raises
     ------
     ShapeError
         If the shapes differ and `out` is a view.
     DTypeError
-        If the result would lose its kind: a float in integers, a number in booleans.
+        If the result would lose its kind, such as a float stored in integers.
     GradError
-        If either takes part in a gradient.
+        If either of them takes part in a gradient.
     """
     check_tensor(where, out)
     if current().grad and (out._edge or result._edge):

@@ -37,9 +37,10 @@ class Result(NamedTuple):
     counted
         Whether it has a version cell.
     input
-        The number of the tensor that it is a view of; -1 where it is new.
+        The number of the tensor that the result is a view of, or -1 for a new tensor.
     way
-        The steps of the view tracker from there; none where it is that tensor.
+        The steps of the view tracker from that tensor to the result; empty if the
+        result is that tensor.
     """
 
     counted: bool
@@ -48,7 +49,7 @@ class Result(NamedTuple):
 
 
 class ShortCall(NamedTuple):
-    """A recorded call, without the function.
+    """A recorded call, without its function.
 
     Attributes
     ----------
@@ -58,9 +59,9 @@ class ShortCall(NamedTuple):
         The registers of the results; empty for a function that writes its first
         argument.
     cls
-        The class of several results; None for one.
+        The class of a result of several tensors; None for one tensor.
     counted
-        Whether the write makes a version cell.
+        Whether the write creates a version cell.
     returns_none
         Whether a function that writes returns None.
     """

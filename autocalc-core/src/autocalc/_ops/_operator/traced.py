@@ -205,24 +205,24 @@ def traced(
 ) -> CallT | Callable[[CallT], CallT]:
     """Mark a function whose kernel calls depend on dtypes and shapes, not on elements.
 
-    What its signature declares is done, as by `declared`, where the function itself
-    runs.
+    Where the function itself runs, it also does what `declared` does for its signature.
 
     Parameters
     ----------
     function
-        Runs kernels, and reads no element.
+        A function that runs kernels and reads no element.
     writes
-        Whether it writes its first argument, which it returns, and no other.  By
-        default functions do whose names end with "_".
+        Whether the function writes its first argument and nothing else, and returns it.
+        By default this is true for functions whose names end with "_".
     light
-        Whether its own Python takes less time than a key of its arguments, 1.5 us: a
-        view, or one kernel.  Without the native engine it is left as it is.
+        Whether the Python code of the function takes less time than computing a key of
+        its arguments, 1.5 us, as for a view or one kernel.  Without the native engine
+        such a function is left unchanged.
     views
-        Whether it returns a view of its tensor in most calls, and is light.  The
-        native engine then makes its node, too, where the tensor leads to a gradient.
+        Whether the function is light and returns a view of its tensor in most calls.
+        If the tensor leads to a gradient, the native engine then makes the node, too.
     declares
-        Without it the function does all that `declared` would do for it.
+        False if the function itself does everything that `declared` would do for it.
     """
     if function is None:
         return partial(

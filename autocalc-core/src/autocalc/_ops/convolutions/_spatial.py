@@ -51,12 +51,12 @@ def sizes_of(
 
 
 def batched(where: str, input: Any, dims: int) -> tuple[Tensor, bool]:
-    """Return `input` as (N, C, ...), and whether it had a batch.
+    """Return `input` as (N, C, ...), and whether it had a batch dimension.
 
     Raises
     ------
     ShapeError
-        If it is neither (N, C, ...) nor (C, ...) followed by `dims` dimensions.
+        If `input` is neither (N, C, ...) nor (C, ...) with `dims` further dimensions.
     """
     x = check_tensor(where, input)
     ndim = x._array.ndim

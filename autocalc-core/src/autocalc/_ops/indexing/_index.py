@@ -296,12 +296,12 @@ def true_positions(mask: Tensor) -> Tensor:
 
 
 def picked(x: Tensor, picks: Picks) -> Picked:
-    """Return the positions in `x` that index tensors name together.
+    """Return the positions in `x` that index tensors select together.
 
     Raises
     ------
     ShapeError
-        If a mask has another shape than what it masks, or shapes do not broadcast.
+        If the shape of a mask does not match, or shapes do not broadcast.
     KernelDataError
         If an index is out of range.
     """

@@ -192,12 +192,13 @@ def long_positions(
 
 
 def window(where: str, x: Tensor, sizes: tuple[int, ...], axis: int) -> Tensor:
-    """Return the part of `x` that an index of shape `sizes` along `axis` is for.
+    """Return the part of `x` that an index of shape `sizes` along `axis` can address.
 
     Raises
     ------
     ShapeError
-        If `x` has another number of dimensions, or is smaller in another one.
+        If `x` has another number of dimensions, or is smaller in a dimension other than
+        `axis`.
     """
     shape = x._array.shape
     wanted = (*sizes[:axis], *shape[axis : axis + 1], *sizes[axis + 1 :])

@@ -90,7 +90,7 @@ def _of_labels(
     weight
         A factor for each class, [C].
     ignore_index
-        The label of rows that are left out.
+        The label of the rows that are ignored.
     reduction
         ``"mean"`` (weighted), ``"sum"`` or ``"none"``.
     label_smoothing

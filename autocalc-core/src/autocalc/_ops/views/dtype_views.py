@@ -15,15 +15,15 @@ from autocalc.errors import ArgumentError, ShapeError
 def view_as_dtype(x: Any, dtype: Any) -> Tensor:
     """Return the bytes of `x` as elements of `dtype`, in the same memory.
 
-    Of a larger element, several follow each other along the last dimension; smaller
-    ones make one.  The result takes no part in gradients.
+    A larger element becomes several elements along the last dimension, and several
+    smaller elements become one.  The result has no gradient.
 
     Raises
     ------
     ShapeError
         If sizes or strides do not fit elements of another size.
     ArgumentError
-        If booleans would be seen that are neither 0 nor 1.
+        If the bytes of booleans would be neither 0 nor 1.
     """
     kind = dtypes.as_dtype(dtype)
     seen = check_tensor("view", x).detach()

@@ -48,9 +48,9 @@ class Bucket:
     Attributes
     ----------
     flat
-        All of them, one after the other.
+        All gradients, one after the other.
     names, params, views
-        The parameters, and the part of `flat` that is each one's gradient.
+        The parameters, and the part of `flat` that holds the gradient of each of them.
     waiting
         The number of missing gradients.
     """
@@ -105,7 +105,7 @@ def in_buckets(named: Sequence[Named], limit: float) -> list[Bucket]:
 
 
 class Reducer:
-    """Averages gradients over all ranks; the parameters' hooks feed it.
+    """Averages gradients over all ranks; hooks of the parameters call it.
 
     Parameters
     ----------
@@ -114,9 +114,9 @@ class Reducer:
     named
         The parameters that are trained, with their names.
     bucket_bytes
-        After so many bytes a bucket is full; None: as many as usual.
+        The number of bytes after which a bucket is full; None means the default.
     as_views
-        Whether gradients are parts of the buckets, and not copied back.
+        Whether gradients are parts of the buckets and are not copied back.
     find_unused
         Whether a parameter may have no gradient on some ranks.
 

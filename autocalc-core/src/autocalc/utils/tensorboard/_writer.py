@@ -280,7 +280,7 @@ class SummaryWriter(Shown):
         """
         where = "SummaryWriter.add_text"
         tag = (
-            f"{text_of(where, 'tag', tag)}/text_summary"  # TensorBoard uses that name
+            f"{text_of(where, 'tag', tag)}/text_summary"  # as TensorBoard's writer does
         )
         content = events.text(tag, text_of(where, "text_string", text_string))
         self._write(content, global_step, walltime, where)

@@ -19,8 +19,8 @@ class _Pad(Module):
     Parameters
     ----------
     padding
-        How many elements (before, after) the last dimension, then before and after the
-        one in front of it, and so on; or one number for all.
+        The number of elements before and after the last dimension, then before and
+        after the dimension in front of it, and so on; or one number for all.
     """
 
     dims: int
@@ -60,8 +60,8 @@ class _ConstantPad(_Pad):
     Parameters
     ----------
     padding
-        How many elements (before, after) the last dimension, then before and after the
-        one in front of it, and so on; or one number for all.
+        The number of elements before and after the last dimension, then before and
+        after the dimension in front of it, and so on; or one number for all.
     value
         The value of the border.
     """
@@ -85,8 +85,8 @@ class _ZeroPad(_ConstantPad):
     Parameters
     ----------
     padding
-        How many elements (before, after) the last dimension, then before and after the
-        one in front of it, and so on; or one number for all.
+        The number of elements before and after the last dimension, then before and
+        after the dimension in front of it, and so on; or one number for all.
     """
 
     def __init__(self, padding: int | Sequence[int]) -> None:
