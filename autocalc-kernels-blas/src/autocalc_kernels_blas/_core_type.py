@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Rules by CPU features for the code path of a BLAS library.
 
-OpenBLAS checks the family and model numbers of the CPU, so it does not recognise new
-CPUs.  From 0.3.31 to 0.3.34 it runs its Haswell kernels on AMD CPUs with AVX-512.  They
-reach 235 GFLOP/s; its SkylakeX kernels reach 468 (2 cores of Zen 5, n = 2048). Kernels
-need features, so the features decide here.  A feature that the user hides is not used;
-a library that queries the CPU itself would not notice that.
+OpenBLAS checks the family and model numbers of the CPU, so it does not know new CPUs.
+From 0.3.31 to 0.3.34 it runs its Haswell kernels on AMD CPUs with AVX-512.  They reach
+235 GFLOP/s; its SkylakeX kernels reach 468 (2 cores of Zen 5, n = 2048). Kernels need
+features, so the features decide here.  A feature that the user hides is not used; a
+library that queries the CPU itself would not notice that.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def in_package(package: str, *patterns: str) -> Iterator[Path]:
-    """Yield matching files of an installed package, without importing it.
+    """Yield matching files of an installed package, which stays unimported.
 
     Importing ``scipy_openblas32`` would open its library before its core type is set.
     """

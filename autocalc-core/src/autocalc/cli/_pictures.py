@@ -28,8 +28,8 @@ def read_picture(path: Path, size: tuple[int, int]) -> Grey:
     """Return a grey picture as ink from 0 to 1, of `size` (height, width).
 
     NumPy files (.npy) and plain or binary PGM files are read directly.  Pillow reads
-    other formats, and resizes them.  Dark ink on a light background is inverted,
-    because the data sets have light ink on black.
+    other formats, and brings them to that size.  Dark ink on a light background is
+    inverted, because the data sets have light ink on black.
     """
     if path.suffix == ".npy":
         ink = _from_numpy(path)

@@ -69,7 +69,7 @@ def resume(state: dict[str, Any], source: Path | None, steps: int) -> TextTraini
 
 
 def model_of(state: dict[str, Any]) -> tuple[Decoder | TextLSTM, Characters]:
-    """Return the model of a state, and its tokenizer."""
+    """Return the model of a state, and the characters that it knows."""
     text = Characters(state["vocabulary"], state["vocabulary"])
     model = state["config"].make_model(len(state["vocabulary"]))
     model.load_state_dict(state["training"]["model"])

@@ -29,7 +29,7 @@ from autocalc.torch._modules import (
 
 
 class Mentioned(type):
-    """The metaclass of classes that stand for a name; calling one is an error."""
+    """The type of classes that stand for a name; calling one of them is an error."""
 
     _why: str
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Activation checkpointing: less memory, because activations are computed twice."""
+"""Checkpoints of activations: less memory, because activations are computed twice."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@
     @mul.vjp
     def _(k, n, g): ...
 
-Each factory returns one plain function, which holds the whole hot path.  On small
+For each arity one plain function, made once, holds the whole hot path.  On small
 tensors an operator costs as much as its function calls, so there are few of them.
 """
 

@@ -24,7 +24,10 @@ __all__ = [
 
 
 class Typed(type):
-    """The metaclass of classes that make tensors of one dtype, and recognise them."""
+    """The class of classes that make tensors of one dtype.
+
+    `isinstance` is True for tensors of that dtype.
+    """
 
     dtype: DType
 

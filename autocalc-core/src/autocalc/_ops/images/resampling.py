@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Resample one dimension of an image by weighted sums of shifted pixels.
+"""One dimension of an image, resampled by weighted sums of shifted pixels.
 
 Each function takes the dimension, its new size, and `scale`: the distance between two
 neighbouring output pixels, in input pixels.

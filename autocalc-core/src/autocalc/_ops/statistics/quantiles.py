@@ -204,7 +204,7 @@ def _ends(x: Tensor) -> scans.Scanned:
 
 
 def _at_rank(ordered: Tensor, rank: Tensor, between: str) -> Tensor:
-    """Return the value at a rank, which may lie between two elements."""
+    """Return the value at a rank, which may be between two elements."""
     whole_rank = clamping.clamp_op(rank, rank.new_zeros(()), None)
     low = cast(rounding.floor(whole_rank), dtypes.int64)
     part = arithmetic.sub_op(whole_rank, rounding.floor(whole_rank))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Normalisation by the mean and variance of the batches of all ranks."""
+"""Normalising by the mean and variance of the batches of all ranks."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`torch.distributed.tensor`: the classes of sharding plans; others are stand-ins."""
+"""`torch.distributed.tensor`: the classes for plans; other names are stand-ins."""
 
 from torch.distributed.tensor.placement_types import Partial as Partial
 from torch.distributed.tensor.placement_types import Placement as Placement
