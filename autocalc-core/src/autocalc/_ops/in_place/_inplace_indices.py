@@ -247,7 +247,7 @@ def masked_fill_(x: Tensor, mask: Tensor, value: Any) -> Tensor:
 
 @method("__setitem__")
 def setitem(x: Tensor, index: Any, value: Any) -> None:
-    """Write `value` into the part of `x` that an index selects."""
+    """Write `value` into the part of `x` that an index names."""
     plain = plain_index(index)
     if plain is not None:
         _write_part(x, plain, value)
