@@ -38,7 +38,7 @@ def cross_entropy_of_halves(
     ignore: int,
     smoothing: float,
 ) -> Tensor:
-    """Return the float32 loss of logits ``[N, C]``, like the kernel does otherwise."""
+    """Return the float32 loss of ``[N, C]`` logits, as kernels do for other dtypes."""
     if weight is not None and weight.dtype.is_half:
         weight = astype(weight, float32)
     inputs = (logits, labels, weight)
