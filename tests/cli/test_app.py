@@ -126,7 +126,7 @@ def test_system_errors_are_sentences(run, monkeypatch):
 @pytest.mark.parametrize(
     ("error", "message"),
     [
-        (MemoryError(), "there is not enough memory. Take"),
+        (MemoryError(), "there is not enough memory. Use"),
         (MemoryError("Unable to allocate 9 TiB."), "memory: Unable to allocate 9 TiB."),
     ],
 )

@@ -98,7 +98,7 @@ def test_bad_pictures(tmp_path):
     with pytest.raises(DataError, match="is 4 x 8; the model needs 8 x 8"):
         read_picture(path, (8, 8))
     np.save(path, np.zeros((2, 8, 8)))
-    with pytest.raises(DataError, match=r"float64 of shape \(2, 8, 8\); a picture has"):
+    with pytest.raises(DataError, match=r"float64 of shape \(2, 8, 8\); an image must"):
         read_picture(path, (8, 8))
     path.write_text("no array")
     with pytest.raises(DataError, match="is not a NumPy array:"):
@@ -108,7 +108,7 @@ def test_bad_pictures(tmp_path):
     with pytest.raises(DataError, match=r"is not a PGM image \(P2 or P5\)\."):
         read_picture(path, (8, 8))
     path.write_bytes(b"P5 8 8 255\n123")
-    with pytest.raises(DataError, match="has other than 8 x 8 pixels"):
+    with pytest.raises(DataError, match="does not have 8 x 8 pixels"):
         read_picture(path, (8, 8))
 
 
@@ -124,7 +124,7 @@ def test_pictures_are_drawn_in_shades():
         (["--index", 360], "360 is out of range for 360 test images", 2),
         (["--index", -1], "-1 is not in the range x>=0", 2),
         (["x.npy", "--index", 1], "give IMAGE files or --index, not both", 2),
-        (["gone.npy"], "is not there", 1),
+        (["gone.npy"], "does not exist", 1),
     ],
 )
 def test_wrong_use(run, trained, words, message, code):

@@ -129,7 +129,7 @@ def test_what_contradicts_a_saved_training_is_refused(write, tmp_path):
     assert "--heads 4: saved is a training with 2, which cannot be changed" in out
     (tmp_path / "text").write_text(SENTENCE * 20, encoding="utf-8")
     out = write(*go_on, "--steps", 9, code=1).output
-    assert "has 900 characters; it had 1,350 when the training began" in out
+    assert "has 900 characters, but it had 1,350 when the training began" in out
 
 
 def test_files_that_hold_no_text_model_are_refused(write):

@@ -252,7 +252,7 @@ def test_wrong_use_exits_with_2(run, words, message):
 def test_missing_data_says_what_to_do(run, tmp_path):
     out = run("train", "mnist", "--data", tmp_path, code=1).output
     assert "train-images-idx3-ubyte.gz and train-labels-idx1-ubyte.gz not found" in out
-    assert "Give --download to get them, or --data DIR (or set AUTOCALC_DATA" in out
+    assert "Give --download to download them, or --data DIR (or set AUTOCALC" in out
     assert "`" not in out
 
 

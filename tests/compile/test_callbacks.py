@@ -468,7 +468,7 @@ def test_a_program_does_not_run_within_itself() -> None:
     for _ in range(4):
         run(x)
     again.append(True)
-    with pytest.raises(CompileError, match="compile: this program is already"):
+    with pytest.raises(CompileError, match="compile: this program is at work"):
         run(x)
     assert run(x).tolist() == (x * 2).tolist()
 

@@ -253,8 +253,8 @@ def lbfgs(compiled: bool, **words: Any) -> list[float]:
 )
 def test_what_decides_by_values_is_refused_by_name(run: Any, name: str) -> None:
     match = (
-        rf"{name}\.step: a value is read while .* Call it outside of the compiled "
-        rf"function, or run the function eagerly: ac.compile\(step, fallback=True\)\. "
+        rf"{name}\.step: the value of a tensor is read while .* Call it outside of "
+        rf"the compiled function, or run the function eagerly: ac.compile\(step, fallback=True\)\. "
         rf"It is read .*{__name__.rpartition('.')[2]}\.py:\d+, in step"
     )
     with pytest.raises(CompileError, match=match):

@@ -22,6 +22,6 @@ def test_a_result_of_another_shape_is_refused() -> None:
     spec = TABLE["linear"]
     with pytest.raises(
         AssertionError,
-        match=r"`linear` room of shape \(4, 2\) for a result of shape \(2, 4\)",
+        match=r"reserves memory of shape \(4, 2\) for `linear`, whose result has",
     ):
         instruction(spec, (view(2, 4, 2), None), inputs, ("none",), ())

@@ -149,7 +149,7 @@ def test_products_come_last_and_with_a_warning() -> None:
 
     want, full = run(make)
     with pytest.warns(
-        CompileWarning, match=r"makes \d products again \(gemm\): .*GFLOP"
+        CompileWarning, match=r"computes \d products a second time \(gemm\).*GFLOP"
     ):
         have, less = run(make, limit=int(0.8 * peak(full)))
     same(want, have)

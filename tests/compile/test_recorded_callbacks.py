@@ -34,9 +34,9 @@ def test_a_function_that_holds_what_changes_is_refused() -> None:
         return x * 2
 
     for step, what in ((made, "that the step makes"), (given, "that is an argument")):
-        with pytest.raises(CompileError, match=rf"{what} among its variables"):
+        with pytest.raises(CompileError, match=rf"{what} through its variables"):
             ac.compile(step)(normal(3))
-        with pytest.warns(CompileWarning, match=rf"{what} among its variables"):
+        with pytest.warns(CompileWarning, match=rf"{what} through its variables"):
             calls(ac.compile(step, fallback=True), 3)
 
 

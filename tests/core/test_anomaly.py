@@ -42,7 +42,8 @@ def test_the_operator_that_gave_nan_is_named(create_graph):
         loss = root_of_zero()
         match = (
             r"Function 'sqrtBackward' returned nan values in its 0th output, of shape "
-            rf"\(2,\), from cotangents without NaN.*{HERE}root_of_zero: `y = x\.sqrt"
+            r"\(2,\), from output gradients without NaN.*"
+            rf"{HERE}root_of_zero: `y = x\.sqrt"
         )
         with pytest.raises(GradError, match=match):
             loss.backward(create_graph=create_graph)

@@ -55,12 +55,10 @@ def test_there_is_no_imaginary_part():
     x = ac.ones(2)
     for look in (ac.imag, lambda x: x.imag):
         with pytest.raises(
-            DTypeError, match="imag: the tensor is float32, and its numb"
+            DTypeError, match="imag: the tensor is float32, which is real, but"
         ):
             look(x)
-    with pytest.raises(
-        DTypeError, match="view_as_real: the tensor is int64, and its n"
-    ):
+    with pytest.raises(DTypeError, match="view_as_real: the tensor is int64, which is"):
         ac.view_as_real(ac.tensor([1]))
     with pytest.raises(DTypeError, match="real: needs a Tensor, not int"):
         ac.real(3)

@@ -16,9 +16,9 @@ SGD = ac.optim.SGD([LEAF], lr=0.1)
 test_refused = refusals(
     r"""
     ac.select_scatter(x, ac.ones(2), 1, 0) -> ShapeError: select_scatter: `src` has
-        shape \(2,\); it must have \(3,\)
+        shape \(2,\); it must have shape \(3,\), that of
     x.diagonal_scatter(ac.ones(4)) -> ShapeError: diagonal_scatter: `src` has shape
-        \(4,\); it must have \(3,\)
+        \(4,\); it must have shape \(3,\), that of
     ac.as_strided_scatter(x, ac.ones(4), (2, 2), (1, 1)) -> ShapeError:
         as_strided_scatter: `src` has shape \(4,\)
     ac.slice_scatter(x, x, 0, 0, 3, 0) -> ArgumentError: slice_scatter: `step` is 0; it
@@ -28,18 +28,18 @@ test_refused = refusals(
     ac.slice_scatter(3, x) -> DTypeError: slice_scatter: needs a Tensor, not int
     ac.select_scatter(x, 1.0, 0, 0) -> DTypeError: select_scatter: needs a Tensor, not
         float
-    ac.narrow_copy(x, 0, 9, 1) -> DimensionError: narrow: 1 slices from 9 on exceed
-        dimension 0
+    ac.narrow_copy(x, 0, 9, 1) -> DimensionError: narrow: 1 slices from index 9 on
+        extend beyond dimension 0 of size 3 in
     ac.gcd(ac.ones(2), ac.arange(2)) -> DTypeError: gcd: got float32 and int64; both
         must hold integers
-    ac.lcm(*[ac.arange(2) > 0] * 2) -> DTypeError: lcm: takes numbers, not bool
+    ac.lcm(*[ac.arange(2) > 0] * 2) -> DTypeError: lcm: needs numbers, not bool;
     ac.gcd(ac.arange(2), 3) -> DTypeError: gcd: needs a Tensor, not int
     ac.frexp(ac.arange(2)) -> DTypeError: frexp: needs float32 or float64, not int64
     ac.ldexp(x, 3) -> DTypeError: ldexp: needs a Tensor, not int
     ac.cov(ac.ones(1, 1, 1)) -> ShapeError: cov: `input` has shape \(1, 1, 1\); it must
-        have two dimensions
+        have at most two dimensions,
     ac.cov(x, fweights=ac.arange(3)) -> ShapeError: cov: `fweights` has shape \(3,\); it
-        must have \(4,\)
+        must have shape \(4,\), with one weight
     ac.cov(x, fweights=ac.ones(4)) -> DTypeError: cov: `fweights` is float32; it must
         hold integers
     ac.cov(x, aweights=ac.arange(4)) -> DTypeError: cov: `aweights` is int64; it must
@@ -47,8 +47,8 @@ test_refused = refusals(
     ac.cov(x, aweights=-ac.ones(4)) -> ArgumentError: cov: `aweights` holds a negative
         weight
     ac.corrcoef(ac.ones(1, 1, 1)) -> ShapeError: corrcoef: `input` has shape \(1, 1, 1\)
-    ac.hann_window(3, dtype=ac.int64) -> DTypeError: hann_window: `dtype` is int64; a
-        window holds floats
+    ac.hann_window(3, dtype=ac.int64) -> DTypeError: hann_window: `dtype` is int64; the
+        dtype of a window must be a
     ac.kaiser_window(3, beta=-1) -> ArgumentError: kaiser_window: `beta` is -1; it must
         be finite
     ac.bartlett_window(3, 'x') -> ArgumentError: bartlett_window: `periodic` is 'x'
@@ -74,29 +74,29 @@ test_refused = refusals(
         shape \(3,\); it must be
     ac.cholesky_inverse(x) -> ShapeError: cholesky_inverse: `L` has shape \(3, 4\)
     ac.unravel_index(x, (3, 4)) -> DTypeError: unravel_index: `indices` is float32
-    ac.unravel_index(ac.arange(3), 2) -> DimensionError: unravel_index: `indices` holds
-        numbers out of range for 2 elements
-    ac.unravel_index(ac.arange(3), (-3, 4)) -> ShapeError: unravel_index: `shape`=.*
-        holds a negative size
+    ac.unravel_index(ac.arange(3), 2) -> DimensionError: unravel_index: `indices`
+        contains positions that are out of range for 2
+    ac.unravel_index(ac.arange(3), (-3, 4)) -> ShapeError: unravel_index: `shape`=\(-3,
+        4\) contains a negative size\.
     F.multilabel_soft_margin_loss(x, x[None]) -> ShapeError:
         multilabel_soft_margin_loss: `target` has shape \(1, 3, 4\), more dimensions
     F.multilabel_soft_margin_loss(x, x, x[None]) -> ShapeError:
         multilabel_soft_margin_loss: `weight` has shape \(1, 3, 4\), more dimensions
     F.multilabel_soft_margin_loss(x, 'a') -> DTypeError: multilabel_soft_margin_loss:
         `target` is 'a'
-    ac.ldexp(x, x > 0) -> DTypeError: ldexp: takes numbers, not bool
-    ac.gradient(x[0], spacing=x[0] > 0) -> DTypeError: gradient: takes numbers, not bool
-    F.unfold(ac.ones(1, 1, 2, 2, dtype=ac.int64), 1) -> DTypeError: unfold: takes
-        float32 or float64, not int64
+    ac.ldexp(x, x > 0) -> DTypeError: ldexp: needs numbers, not bool;
+    ac.gradient(x[0], spacing=x[0] > 0) -> DTypeError: gradient: needs numbers, not
+    F.unfold(ac.ones(1, 1, 2, 2, dtype=ac.int64), 1) -> DTypeError: unfold: needs
+        float32 or float64, not int64: it is not implemented for
     ac.ones(2).cumsum_(0, dtype=ac.float64) -> DTypeError: cumsum_: `dtype` is
-        autocalc.float64, the tensor has autocalc.float32
+        autocalc\.float64, but an in-place operation must keep
     ac.where(ac.arange(2), ac.ones(2), ac.ones(2)) -> DTypeError: where: only supports
         boolean masks: expected BoolTensor for condition, not int64
-    ac.kl_div(x, x, 'mean') -> ArgumentError: kl_div: `reduction` is 'mean'; here it is
-        a number
-    ac.kl_div(x, x, 3) -> ArgumentError: kl_div: `reduction` is 3; here it is a number
-    ac.kl_div(x, x, True) -> ArgumentError: kl_div: `reduction` is True; here it is a
-        number
+    ac.kl_div(x, x, 'mean') -> ArgumentError: kl_div: `reduction` is 'mean'; this
+        function needs a number: 0 for none,
+    ac.kl_div(x, x, 3) -> ArgumentError: kl_div: `reduction` is 3; this function needs a
+    ac.kl_div(x, x, True) -> ArgumentError: kl_div: `reduction` is True; this function
+        needs a number: 0 for none, 1
     ac.poisson_nll_loss(x, x, True, False, 1e-08, 'sum') -> ArgumentError:
         poisson_nll_loss: `reduction` is 'sum'
     ac.autograd.grad(3, x) -> DTypeError: grad: `outputs` is 3; it must be a list
@@ -115,8 +115,8 @@ test_refused = refusals(
     ac.nn.init.constant_(3, 1.0) -> DTypeError: constant_: needs a Tensor, not int
     ac.nn.init.xavier_normal_(3) -> DTypeError: xavier_normal_: needs a Tensor, not int
     ac.nn.init.xavier_normal_(x, 'x') -> DTypeError: xavier_normal_: `gain` is 'x'
-    ac.nn.init.calculate_gain([]) -> ArgumentError: calculate_gain: unknown
-        `nonlinearity`
+    ac.nn.init.calculate_gain([]) -> ArgumentError: calculate_gain: `nonlinearity` \[\]
+        is unknown; it must be one of linear,
     ac.optim.lr_scheduler.MultiStepLR(SGD, 3) -> DTypeError: MultiStepLR: `milestones`
         is 3; it must be a list
     ac.optim.lr_scheduler.SequentialLR(SGD, 3, []) -> DTypeError: SequentialLR:
@@ -131,20 +131,20 @@ test_refused = refusals(
         a Tensor, not int
     ac.nn.utils.weight_norm(3) -> ModuleError: weight_norm: `module` is 3; it must be a
         module
-    ac.nn.utils.conv_norm_relu(3, 4, x) -> ModuleError: conv_norm_relu: `conv` is 3,
-        `norm` 4; they must be
+    ac.nn.utils.conv_norm_relu(3, 4, x) -> ModuleError: conv_norm_relu: `conv` is 3 and
+        `norm` is 4; they must be a convolution
     ac.nn.utils.get_total_norm(x, 0) -> ArgumentError: get_total_norm: `norm_type` is 0
     ac.nn.utils.get_total_norm(x * ac.inf, error_if_nonfinite=True) -> GradError:
         get_total_norm: the norm of the tensors is inf
     ac.nn.utils.clip_grads_with_norm_(x, 1.0, x) -> ArgumentError:
-        clip_grads_with_norm_: `total_norm` is of shape \(3, 4\)
+        clip_grads_with_norm_: `total_norm` has shape \(3, 4\); it
     ac.set_anomaly_enabled('x') -> ArgumentError: set_anomaly_enabled: `enabled` is 'x'
     ac.ones(3).log_normal_(0, 0) -> ArgumentError: log_normal_: `std` is 0; it must be
         positive
-    ac.arange(3).log_normal_() -> DTypeError: log_normal_: takes floats, not int64
+    ac.arange(3).log_normal_() -> DTypeError: log_normal_: needs floats, not int64: it
     ac.ones(3).cauchy_(0, -1) -> ArgumentError: cauchy_: `sigma` is -1; it must be
         positive
-    ac.arange(3).cauchy_() -> DTypeError: cauchy_: takes floats, not int64
+    ac.arange(3).cauchy_() -> DTypeError: cauchy_: needs floats, not int64: it
     ac.ones(3).geometric_(1.0) -> ArgumentError: geometric_: `p` is 1.0; it must be
         between 0 and 1
     """,

@@ -207,7 +207,7 @@ def test_a_chain_of_iterable_data_sets():
     chain = Numbers(2) + Numbers(3)
     assert isinstance(chain, ChainDataset)
     assert list(DataLoader(chain, batch_size=None)) == [0, 1, 0, 1, 2]
-    with pytest.raises(ac.errors.ArgumentError, match="got list, needs an Iterable"):
+    with pytest.raises(ac.errors.ArgumentError, match="ChainDataset: got list; an"):
         ChainDataset([[1]])
     with pytest.raises(NotImplementedError, match="needs `__iter__`"):
         iter(IterableDataset())

@@ -431,7 +431,7 @@ def test_the_key_of_a_kernel_that_writes_names_each_operand_once(name):
 
 
 def test_a_wrong_number_of_attributes():
-    with pytest.raises(ac.errors.ArgumentError, match="sum: got 3 attributes, needs 2"):
+    with pytest.raises(ac.errors.ArgumentError, match="sum: got 3 attributes, but"):
         arrays.sum(np.ones(2), (0,), False, 1)
     with pytest.raises(ac.errors.ArgumentError, match=r"sum: got 0 .*axes, keepdim"):
         arrays.sum(np.ones(2))

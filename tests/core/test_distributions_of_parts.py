@@ -197,7 +197,7 @@ KINDS = dist.Categorical(ac.ones(3))
 
 test_errors = refusals(
     r"""
-    dist.RelaxedBernoulli(0.5) -> ArgumentError: none are given, give one
+    dist.RelaxedBernoulli(0.5) -> ArgumentError: none are given, give only
     dist.RelaxedBernoulli('a', 0.5) -> DTypeError: `temperature` is 'a'
     dist.RelaxedBernoulli(-1.0, 0.5) -> ArgumentError: `temperature` of
     dist.RelaxedBernoulli(1.0, 1.5) -> ArgumentError: `probs` of shape
@@ -217,7 +217,7 @@ test_errors = refusals(
     dist.LKJCholesky(2).log_prob(ac.ones(2, 2)) -> ArgumentError: rows of
     dist.Wishart(3.0) -> ArgumentError: Wishart: 0 of `covariance_matrix`
     dist.Wishart(3.0, ac.eye(2), ac.eye(2)) -> ArgumentError: 2 of `cov
-    dist.Wishart(1.0, ac.eye(2)) -> ArgumentError: numbers above 1, one
+    dist.Wishart(1.0, ac.eye(2)) -> ArgumentError: numbers above 1, which is K
     dist.Wishart('a', ac.eye(2)) -> DTypeError: `df` is 'a'; it must be
     dist.Wishart(3.0, ac.ones(2)) -> ShapeError: be \[..., K, K\]
     dist.Wishart(ac.ones(2) * 3, ac.eye(2).expand(3, 2, 2)) -> ShapeError: do not
@@ -227,7 +227,7 @@ test_errors = refusals(
     dist.kl_divergence(dist.Wishart(3.0, ac.eye(2)), dist.Wishart(3.0, ac.eye(3))) ->
         ShapeError: values of \(2, 2\) and \(3, 3\); they must be of one size
     dist.LowRankMultivariateNormal(ac.ones(2), ac.ones(2), ac.ones(2)) -> ShapeError:
-        `cov_factor` \(2,\) and `cov_diag` \(2,\); they must be
+        `cov_factor` has shape \(2,\) and `cov_diag` has shape
     dist.LowRankMultivariateNormal(1.0, ac.ones(2, 1), ac.ones(2)) -> ShapeError: `loc`
         has shape \(\)
     dist.LowRankMultivariateNormal(ac.ones(2), ac.ones(2, 1), -ac.ones(2)) ->
@@ -238,8 +238,8 @@ test_errors = refusals(
         Categorical
     dist.MixtureSameFamily(KINDS, 3) -> DTypeError: `component_distribution` is 3; it
         must be a distribution
-    dist.MixtureSameFamily(KINDS, dist.Normal(0.0, 1.0)) -> ShapeError: a batch of \(\)
-        and the mixture \(3,\); they must be
+    dist.MixtureSameFamily(KINDS, dist.Normal(0.0, 1.0)) -> ShapeError: the batch shape
+        \(\) and the mixture \(3,\)\. They must be
     dist.MixtureSameFamily(dist.Categorical(ac.ones(2, 3)), NORMAL) -> ShapeError: with
         the same K
     dist.MixtureSameFamily(KINDS, NORMAL).entropy() -> NotImplementedError:

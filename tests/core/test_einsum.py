@@ -16,5 +16,5 @@ def test_numbers_for_letters():
     assert ac.einsum(a, [0, 1], b, [1, 2]).tolist() == expected
     assert ac.einsum(a, [..., 1], b, [1, 51], [..., 51]).tolist() == expected
     for labels in ([0, 52], "ab", [0, "b"]):
-        with pytest.raises(ArgumentError, match=r"einsum: the labels .* are not known"):
+        with pytest.raises(ArgumentError, match=r"einsum: the labels .* are not"):
             ac.einsum(a, labels)

@@ -143,16 +143,16 @@ def test_switched_off_it_does_nothing(words):
 
 def test_calls_out_of_order_are_refused():
     w, optimizer, scaler = setting()
-    with pytest.raises(ArgumentError, match="no optimizer made a step"):
+    with pytest.raises(ArgumentError, match=r"GradScaler\.update: there was"):
         scaler.update()
     scaler.scale(w.sum()).backward()
     scaler.unscale_(optimizer)
-    with pytest.raises(RuntimeError, match="`unscale_` was called for this optimizer"):
+    with pytest.raises(RuntimeError, match="`unscale_` was already called for this"):
         scaler.unscale_(optimizer)
     scaler.step(optimizer)
-    with pytest.raises(ArgumentError, match="`step` was called for this optimizer"):
+    with pytest.raises(ArgumentError, match="was already called for this"):
         scaler.unscale_(optimizer)
-    with pytest.raises(ArgumentError, match="step: it was called for this optimizer"):
+    with pytest.raises(ArgumentError, match="step: it was already called for this"):
         scaler.step(optimizer)
 
 
@@ -162,7 +162,7 @@ def test_other_mistakes():
         scaler.step(optimizer, closure=w.sum)
     with pytest.raises(DTypeError, match="`outputs` is a str; it must be a tensor"):
         scaler.scale("x")
-    with pytest.raises(ArgumentError, match="the first must be above 1"):
+    with pytest.raises(ArgumentError, match="`growth_factor` must be above"):
         ac.amp.GradScaler("cpu", growth_factor=1.0)
     with pytest.raises(ArgumentError, match="`state_dict` is empty"):
         scaler.load_state_dict({})

@@ -139,32 +139,31 @@ XY = ac.ones(3, 2)
 
 test_what_is_refused = refusals(
     r"""
-    ac.histogram(ac.tensor([1, 2]), 2) -> DTypeError: am: takes float
+    ac.histogram(ac.tensor([1, 2]), 2) -> DTypeError: histogram: needs float32 or
     ac.histogram([1.0], 2) -> DTypeError: histogram: needs a Tensor
-    ac.histogram(X, 0) -> ArgumentError: histogram: `bins` is 0; there must be 1 at
-        least
+    ac.histogram(X, 0) -> ArgumentError: histogram: `bins` is 0; it must be at least 1\.
     ac.histogram(X, 2.5) -> DTypeError: `bins` is 2.5; it must be an int
     ac.histogram(X, True) -> DTypeError: `bins` is True; it must be
     ac.histogram(X, 'a') -> DTypeError: `bins` is 'a'; it must be an int
     ac.histogram(X, 2, range=(1, 0)) -> ArgumentError: the bins would be between 1 and
         0; both must be finite
     ac.histogram(X, 2, range=(0, math.inf)) -> ArgumentError: 0 and inf
-    ac.histogram(X, 2, range=(0, 1, 2)) -> ArgumentError: `range` has 3 numbers; 1
-        dimensions need 2
+    ac.histogram(X, 2, range=(0, 1, 2)) -> ArgumentError: `range` has 3 numbers; for 1
+        dimensions it needs 2, two for each\.
     ac.histogram(X, 2, range=3) -> DTypeError: `range` is 3; it must be a
     ac.histogram(X, 2, range='ab') -> DTypeError: `range` is 'ab'
     ac.histogram(X, 2, range=(0, 'b')) -> DTypeError: `range` is 'b'
-    ac.histogram(X, X, range=(0, 1)) -> ArgumentError: `range`=\(0, 1\) is for numbers
-        of bins, not for edges
-    ac.histogram(X, ac.tensor([1.0, 0.0])) -> ArgumentError: the edges \[1.0, 0.0\] do
-        not rise
-    ac.histogram(X, X * math.nan) -> ArgumentError: do not rise
+    ac.histogram(X, X, range=(0, 1)) -> ArgumentError: `range`=\(0, 1\) was given
+        together with edges; it can only be used with
+    ac.histogram(X, ac.tensor([1.0, 0.0])) -> ArgumentError: the edges \[1\.0, 0\.0\]
+        are not in ascending order\.
+    ac.histogram(X, X * math.nan) -> ArgumentError: histogram: the edges \[nan,
     ac.histogram(X, XY) -> ShapeError: the edges have shape .3, 2.
     ac.histogram(X, ac.zeros(1)) -> ShapeError: the edges have shape .1,.
-    ac.histogram(X, X.double()) -> DTypeError: the edges are float64, `input` float32;
-        they must be of one dtype
-    ac.histogram(X, 2, weight=X.double()) -> DTypeError: `weight` is float64, `input`
-        float32
+    ac.histogram(X, X.double()) -> DTypeError: the edges are float64, but `input` is
+        float32; they must have the same
+    ac.histogram(X, 2, weight=X.double()) -> DTypeError: `weight` is float64, but
+        `input` is float32; they must have the same
     ac.histogram(X, 2, weight=ac.ones(2)) -> ShapeError: `weight` has 2 elements; there
         must be one for each of 3 values
     ac.histogram(X, 2, weight=2.0) -> DTypeError: needs a Tensor, not f
@@ -176,11 +175,11 @@ test_what_is_refused = refusals(
     ac.histogramdd(ac.tensor(1.0), 2) -> ShapeError: histogramdd: `input` has shape
         \(\); it must be \[..., points, D\]
     ac.histogramdd(X, 2) -> ShapeError: `input` has shape \(3,\)
-    ac.histogramdd(ac.ones(3, 0), 2) -> ShapeError: D being 1 at least
+    ac.histogramdd(ac.ones(3, 0), 2) -> ShapeError: D\] with D at least 1\.
     ac.histogramdd(XY, 2, weight=ac.ones(2, 3)) -> ShapeError: histogramdd: `weight` has
-        shape \(2, 3\); points of shape \(3, 2\) need
-    ac.histogramdd(XY, 2, range=(0, 1)) -> ArgumentError: `range` has 2 numbers; 2
-        dimensions need 4
+        shape \(2, 3\); for points of shape \(3, 2\) it
+    ac.histogramdd(XY, 2, range=(0, 1)) -> ArgumentError: `range` has 2 numbers; for 2
+        dimensions it needs 4, two for each\.
     """,
     globals(),
 )

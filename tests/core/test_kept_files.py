@@ -245,6 +245,6 @@ def test_a_lock_that_is_none(tmp_path, how):
     path.write_text("{}")
     SPOILT[how][0](path)
     with pytest.raises(
-        ConfigError, match=r"use_lock: .*lock\.json (cannot be read|hold)"
+        ConfigError, match=r"use_lock: .*lock\.json (cannot be read|does not contain)"
     ):
         ac.kernels.use_lock(path)

@@ -39,7 +39,7 @@ test_what_they_refuse = refusals(
     ac.bincount(ac.ones(2, 2, dtype=ac.int64)) -> ShapeError: bincount: `input` has
         shape \(2, 2\)
     ac.histc(ac.ones(2), 0) -> ArgumentError: histc: 0 bins from
-    ac.kthvalue(ac.ones(3), 4) -> ArgumentError: kthvalue: `k`=4 for 3 elements
+    ac.kthvalue(ac.ones(3), 4) -> ArgumentError: kthvalue: `k` is 4 for 3 elements
     ac.quantile(ac.ones(3), 1.5) -> ArgumentError: quantile: `q` is 1.5; every
     ac.quantile(ac.ones(3), 0.5, interpolation='x') -> ArgumentError: quantile:
         `interpolation`='x'
@@ -54,9 +54,9 @@ test_what_they_refuse = refusals(
     ac.trapezoid(ac.ones(2), ac.ones(2), dx=2) -> ArgumentError: trapezoid: both `x` and
         `dx`=2
     ac.diff(ac.ones(3), -1) -> ArgumentError: diff: `n` is -1
-    ac.combinations(ac.ones(())) -> ShapeError: combinations: shape \(\) and
+    ac.combinations(ac.ones(())) -> ShapeError: combinations: `input` has shape
     ac.cartesian_prod() -> ShapeError: cartesian_prod: got nothing
-    ac.block_diag(ac.ones(1, 1, 1)) -> ShapeError: block_diag: shapes \(1, 1, 1\)
+    ac.block_diag(ac.ones(1, 1, 1)) -> ShapeError: block_diag: the shapes are \(1, 1,
     """,
     globals(),
 )

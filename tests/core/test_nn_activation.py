@@ -123,10 +123,10 @@ test_impossible_arguments = refusals(
     r"""
     nn.GLU()(ac.ones(2, 3)) -> ShapeError: glu: dimension 1 of an input of shape \(2,
         3\) h
-    nn.Hardtanh(2.0, 1.0)(ac.ones(1)) -> ArgumentError: `min_val`=2.0 is above
-        `max_val`=1.0
-    nn.CELU(0.0)(ac.ones(1)) -> ArgumentError: celu: `alpha` is 0, which the input is
-        divid
+    nn.Hardtanh(2.0, 1.0)(ac.ones(1)) -> ArgumentError: `min_val`=2\.0 must be below
+        `max_val`=1\.0; exchange them\.
+    nn.CELU(0.0)(ac.ones(1)) -> ArgumentError: celu: `alpha` is 0, but the input is
+        divided by it; use another number\.
     nn.PReLU(2)(ac.ones(1, 3)) -> ShapeError: `weight` has shape \(2,\) for an input of
         sh
     nn.PReLU(-1) -> ArgumentError: PReLU: `num_parameters` is -1
@@ -134,8 +134,8 @@ test_impossible_arguments = refusals(
         must
     nn.Dropout2d(2) -> ArgumentError: Dropout2d: `p` is 2
     nn.Bilinear(1, 2, -3) -> ArgumentError: Bilinear: `out_features` is -3
-    nn.Bilinear(1, 2, 3)(ac.ones(4, 1), ac.ones(5, 2)) -> ShapeError: bilinear: the
-        inputs have shapes \(4, 1\) and \(5, 2\), `weight` \(3, 1, 2\)
+    nn.Bilinear(1, 2, 3)(ac.ones(4, 1), ac.ones(5, 2)) -> ShapeError: the inputs have
+        shapes \(4, 1\) and \(5, 2\), and `weight` has shape \(3, 1, 2\)
     """,
     globals(),
 )

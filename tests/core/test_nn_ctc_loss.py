@@ -87,7 +87,7 @@ X, T = ac.zeros(5, 2, 4), ac.ones(2, 3, dtype=ac.int64)
         ((X[0, 0], T, [5], [3]), ShapeError, r"`log_probs` has shape \(4,\); it"),
         ((X.long(), T, [5, 5], [3, 3]), DTypeError, "needs float32 or float64"),
         ((X, T.float(), [5, 5], [3, 3]), DTypeError, "`targets` has dtype float32"),
-        ((X, T[0], [5, 5], [3, 3]), ShapeError, "`targets` holds 3 labels, `tar"),
+        ((X, T[0], [5, 5], [3, 3]), ShapeError, "`targets` holds 3 labels, but the"),
         ((X, T[:1], [5, 5], [3, 3]), ShapeError, r"`targets` has shape \(1, 3\)"),
         ((X, T, [5], [3, 3]), ShapeError, "`input_lengths` holds 1 lengths; give 2"),
         ((X, T, [5, 6], [3, 3]), ArgumentError, r"`input_lengths` is \[5, 6\]"),

@@ -80,7 +80,7 @@ def test_the_layer_works_in_training_only():
 
 
 def test_errors():
-    with pytest.raises(ArgumentError, match=r"Dropout: `p` is 1\.5; a probability"):
+    with pytest.raises(ArgumentError, match=r"Dropout: `p` is 1\.5; it must be a"):
         nn.Dropout(1.5)
     with pytest.raises(ArgumentError, match=r"dropout: `p` is -0\.1"):
         F.dropout(ac.ones(1), -0.1)

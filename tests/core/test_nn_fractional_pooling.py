@@ -72,15 +72,15 @@ test_impossible_calls = refusals(
     F.fractional_max_pool2d(ac.randn(1, 2, 7, 7), 2, 3, 0.5) -> ArgumentError:
         fractional_max_pool2d: both of `output_size` and `output_ratio` are given
     F.fractional_max_pool2d(ac.randn(1, 2, 7, 7), 2, output_ratio=1.5) -> ArgumentError:
-        `output_ratio` is 1.5; it must be a number between 0 and 1, or 2 of them
+        `output_ratio` is 1\.5; it must be one number between 0 and 1, or 2 such
     F.fractional_max_pool2d(ac.randn(1, 2, 7, 7), 2, output_ratio=(0.5, 0.5, 0.5)) ->
-        ArgumentError: or 2 of them
+        ArgumentError: or 2 such numbers
     F.fractional_max_pool2d(ac.randn(1, 2, 7, 7), 2, output_ratio='x') -> DTypeError:
         `output_ratio` is 'x'; it must be one number
     F.fractional_max_pool2d(ac.randn(1, 2, 7, 7), 2, 7) -> ShapeError: has shape \(1, 2,
-        7, 7\); for results of \(7, 7\) windows of \(2, 2\) n
+        7, 7\); for a result of size \(7, 7\), windows of \(2, 2\) need
     F.fractional_max_pool2d(ac.randn(1, 2, 7, 7), 2, output_ratio=0.1) -> ShapeError:
-        and results 1 or more
+        fractional_max_pool2d:
     F.fractional_max_pool2d(ac.randn(1, 2, 7, 7), 0, 2) -> ArgumentError: `kernel_size`
         is 0; it must be an integer or 2 of them, 1 or more
     F.fractional_max_pool2d(ac.randn(1, 2, 7, 7), 2, 2, None, 3) -> ArgumentError:

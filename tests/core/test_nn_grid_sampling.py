@@ -74,10 +74,10 @@ test_what_is_wrong = refusals(
     F.grid_sample(X, G, padding_mode='x') -> ArgumentError: `padding_mode`=
     F.grid_sample(X, G[:1]) -> ShapeError: they must be .*, 2
     F.grid_sample(X[0], G) -> ShapeError: they must be
-    F.grid_sample(X, G.double()) -> DTypeError: `grid` float64; convert one
+    F.grid_sample(X, G.double()) -> DTypeError: `grid` is float64; convert one of
     F.grid_sample(X[:, :, :0], G) -> ShapeError: its images are empty
-    F.grid_sample(X[None], ac.zeros(1, 1, 1, 1, 3), 'bicubic') -> ArgumentError: takes
-        images, not volumes
+    F.grid_sample(X[None], ac.zeros(1, 1, 1, 1, 3), 'bicubic') -> ArgumentError:
+        supports images, not volumes
     F.affine_grid(T, (2, 3, 4)) -> ShapeError: `theta` has shape
     F.affine_grid(T, (1, 3, 4, 5)) -> ShapeError: `theta` has shape
     F.affine_grid(T, (2, 3, 0, 5)) -> ShapeError: no size may be below 1

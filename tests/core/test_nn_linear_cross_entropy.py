@@ -219,18 +219,18 @@ X, W, T = ac.ones(3, 2), ac.ones(5, 2), ac.zeros(3, dtype=ac.int64)
 
 test_impossible_calls = refusals(
     r"""
-    F.linear_cross_entropy(X, W[:, :1], T) -> ShapeError: `input` has shape \(3, 2\),
-        `linear_weight` \(5, 1\); they must be
+    F.linear_cross_entropy(X, W[:, :1], T) -> ShapeError: `input` has shape \(3, 2\) and
+        `linear_weight` has shape \(5, 1\); they must
     F.linear_cross_entropy(X[0], ac.ones(5, 3, 2), T) -> ShapeError: or \(N, F\) and
         \(C,
     F.linear_cross_entropy(X, W[0], T) -> ShapeError: they must be
     F.linear_cross_entropy(X, W, T, linear_bias=ac.ones(4)) -> ShapeError: `linear_bias`
-        has shape \(4,\); for .* it must be \(5,\)
+        has shape \(4,\); for .* it must have shape \(5,\)
     F.linear_cross_entropy(X, W, ac.ones(3, 5), ignore_index=2) -> ArgumentError:
-        linear_cross_entropy: `ignore_index`=2 with a `target` of probabilities
+        linear_cross_entropy: `ignore_index`=2 was given with a `target` of
     F.linear_cross_entropy(X, W, T + 5) -> KernelDataError: cross_entropy
     F.linear_cross_entropy(X, W, T[:2], options=Options(batch_chunk_size=1)) ->
-        ShapeError: `target` has shape \(2,\) for 3 rows of `input`; it must begin
+        ShapeError: `target` has shape \(2,\) for 3 rows of `input`; its first size must
     F.linear_cross_entropy(X, W, T[:2]) -> ShapeError: `target`
     F.linear_cross_entropy(X, W, T, reduction='x') -> ArgumentError:
         linear_cross_entropy: `reduction`='x'; use 'mean', 'sum' or 'none'
@@ -238,8 +238,8 @@ test_impossible_calls = refusals(
         must be between 0 and 1
     F.linear_cross_entropy(X, W, T, options=3) -> DTypeError: `options` is 3; it must be
         a LinearCrossEntropyOptions or None
-    F.linear_cross_entropy(X.long(), W, T) -> DTypeError: linear_cross_entropy: takes
-        float3
+    F.linear_cross_entropy(X.long(), W, T) -> DTypeError: linear_cross_entropy: needs
+        float32 or float64, not int64: it is not
     Options(chunking_method='aspect_ratio:0') -> ArgumentError: `chunking_method` is
         'aspect_ratio:0'; it must be None, 'auto'
     Options(chunking_method=3) -> ArgumentError: `chunking_method` is 3
@@ -254,7 +254,7 @@ test_impossible_calls = refusals(
     nn.LinearCrossEntropyLoss(2, 5, weight=ac.ones(4)) -> ShapeError:
         LinearCrossEntropyLoss: `weight` has shape \(4,\) for 5 classes
     nn.LinearCrossEntropyLoss(2, 5, label_smoothing=2) -> ArgumentError:
-        LinearCrossEntropyLoss: `label_smoothing`=2.0; it must be in 0 to 1
+        LinearCrossEntropyLoss: `label_smoothing`=2\.0; it must be between 0 and
     nn.LinearCrossEntropyLoss(2, -5) -> ArgumentError: `num_classes` is -5; it must be
         an integer, 0 or more
     nn.LinearCrossEntropyLoss(2, 5, bias=3) -> ArgumentError: LinearCrossEntropyLoss:

@@ -78,7 +78,7 @@ def test_mse(reduction):
 
 def test_mse_warns_of_shapes_that_differ():
     with pytest.warns(
-        AutocalcWarning, match=r"`input` has shape \(3, 1\), `target` \(3,"
+        AutocalcWarning, match=r"`input` has shape \(3, 1\) and `target`"
     ):
         F.mse_loss(ac.zeros(3, 1), ac.zeros(3))
 
@@ -99,7 +99,7 @@ def test_labels_of_nll_are_checked():
     with pytest.raises(KernelDataError, match="holds 4 at element"):
         F.nll_loss(log_p, ac.tensor([0, 4, 0, 0, 0, 0]))
     with pytest.raises(
-        ShapeError, match=r"nll_loss: `input` has shape \(6, 4\), `targ"
+        ShapeError, match=r"nll_loss: `input` has shape \(6, 4\) and `target`"
     ):
         F.nll_loss(log_p, ac.tensor([0]))
     with pytest.raises(
@@ -113,10 +113,10 @@ def test_labels_of_nll_are_checked():
 ONE, TWO = ac.ones(1), ac.ones(2)
 test_impossible_arguments = refusals(
     r"""
-    F.binary_cross_entropy(TWO * 2, TWO) -> ArgumentError: from 2.0 to 2.0;
-        probabilities are
-    F.binary_cross_entropy(TWO, ONE) -> ShapeError: shape \(2,\), `target` \(1,\); they
-        mu
+    F.binary_cross_entropy(TWO * 2, TWO) -> ArgumentError: from 2\.0 to 2\.0, but
+        probabilities must be between 0 and 1\. For logits,
+    F.binary_cross_entropy(TWO, ONE) -> ShapeError: shape \(2,\), but `target` has shape
+        \(1,\); they must be equal\.
     F.binary_cross_entropy_with_logits(TWO, ONE) -> ShapeError: _with_logits: `input`
         has
     F.huber_loss(TWO, TWO, delta=0) -> ArgumentError: huber_loss: `delta` is 0; it must
@@ -129,8 +129,8 @@ test_impossible_arguments = refusals(
     F.triplet_margin_loss(TWO, TWO, TWO, 0) -> ArgumentError: `margin` is 0; it must be
         above
     F.cosine_embedding_loss(TWO, TWO, TWO) -> ShapeError: `target` \(2,\); they must be
-    F.cross_entropy(TWO, TWO, ignore_index=1) -> ArgumentError: `ignore_index`=1 with a
-        `target` of probabilities
+    F.cross_entropy(TWO, TWO, ignore_index=1) -> ArgumentError: `ignore_index`=1 was
+        given with a `target` of probabilities, which has no
     """,
     globals(),
 )

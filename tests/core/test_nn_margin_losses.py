@@ -232,8 +232,8 @@ def test_the_old_order_of_arguments():
 ONE, TWO = ac.ones(1), ac.ones(2)
 test_impossible_arguments = refusals(
     r"""
-    F.margin_ranking_loss(TWO, TWO, ac.ones(1, 2)) -> ShapeError: `target` \(1, 2\);
-        they must have the same number of dim
+    F.margin_ranking_loss(TWO, TWO, ac.ones(1, 2)) -> ShapeError: `target` has shape
+        \(1, 2\); they must have the same number of dimensions
     F.multi_margin_loss(TWO, ac.tensor(0), 3) -> ArgumentError: `p` is 3; it must be 1
         or 2
     nn.MultiMarginLoss(3) -> ArgumentError: MultiMarginLoss: `p` is 3; it must be 1 or 2
@@ -248,16 +248,16 @@ test_impossible_arguments = refusals(
         must be int64
     F.multilabel_margin_loss(ac.ones(1, 1, 1), ac.ones(1, 1, 1)) -> ShapeError:
         multilabel_margin_loss: `input` has shape \(1, 1, 1\); it must be
-    F.multilabel_margin_loss(TWO, ONE) -> ShapeError: `target` \(1,\); they must be equ
+    F.multilabel_margin_loss(TWO, ONE) -> ShapeError: has shape \(1,\); they must be
     F.multilabel_soft_margin_loss(ac.tensor(1.0), ac.tensor(1.0)) -> ShapeError: `input`
-        is 0-d; it needs a dimension of classes
+        is 0-d; it needs a dimension for the classes
     F.triplet_margin_with_distance_loss(TWO, TWO, TWO, margin=0) -> ArgumentError:
         with_distance_loss: `margin` is 0; it must be above 0
     nn.TripletMarginWithDistanceLoss(margin=-1) -> ArgumentError: WithDistanceLoss:
         `margin` is -1; it must be above 0
     F.gaussian_nll_loss(TWO, TWO, TWO, eps=0) -> ArgumentError: `eps` is 0; it must be
         above
-    F.gaussian_nll_loss(TWO, TWO, -TWO) -> ArgumentError: `var` holds negative numbers
+    F.gaussian_nll_loss(TWO, TWO, -TWO) -> ArgumentError: `var` contains negative
     F.gaussian_nll_loss(TWO, TWO, ac.ones(3)) -> ShapeError: `var` has shape \(3,\) for
         an input of shape \(2,\); it
     F.l1_loss(TWO, TWO, 1) -> ArgumentError: `size_average` is 1; it must be True or F

@@ -77,7 +77,7 @@ def test_errors():
     with pytest.raises(DTypeError, match="a tensor of int64 has no gradient"):
         params["new"] = ac.tensor([1])
     assert list(params) == ["a", "n"]
-    with pytest.raises(ModuleError, match="ParameterDict: there is no entry to take"):
+    with pytest.raises(ModuleError, match="ParameterDict: no entry can be removed,"):
         nn.ParameterDict().popitem()
     with pytest.raises(DTypeError, match="update: `modules` is 3; it must be a list"):
         nn.ParameterDict() | 3

@@ -90,10 +90,10 @@ def test_what_does_not_fit_is_an_error():
     x = ac.ones(2, 3)
     with pytest.raises(
         ShapeError,
-        match=r"layer_norm: `input` has shape \(2, 3\), `normalized_shape` is \(2,\)",
+        match=r"layer_norm: `input` has shape \(2, 3\), but `normalized_shape` is",
     ):
         F.layer_norm(x, 2)
-    with pytest.raises(ShapeError, match=r"rms_norm: .* is \(\); .* at least one"):
+    with pytest.raises(ShapeError, match=r"rms_norm: `input` has shape \(2, 3\),"):
         F.rms_norm(x, ())
     with pytest.raises(ShapeError, match=r"`weight` has shape \(2,\); .* \(3,\)"):
         F.layer_norm(x, 3, ac.ones(2))

@@ -78,11 +78,11 @@ test_errors = refusals(
     rnn.pack_padded_sequence(PADDED, [1, 3]) -> ArgumentError: `lengths` are \[1, 3\];
         the longest must come first
     rnn.pack_padded_sequence(PADDED, [4, 1]) -> ArgumentError: there must be one for
-        each, from 1 to 3
+        each sequence, between 1 and 3\.
     rnn.pack_padded_sequence(ac.ones(3), [3]) -> ShapeError: `input` has shape \(3,\);
         it must be \(T, B, ...\)
     rnn.pad_packed_sequence(rnn.pack_sequence([PADDED]), total_length=2) ->
-        ArgumentError: `total_length` is 2, and there are 3 steps
+        ArgumentError: `total_length` is 2, but there are 3 steps; it
     rnn.pad_sequence([PADDED], padding_side='top') -> ArgumentError:
         `padding_side`='top'; use 'right' or 'left'
     rnn.pad_sequence([PADDED, ac.ones(3)]) -> ShapeError: shapes \(3, 2, 1\), \(3,\);

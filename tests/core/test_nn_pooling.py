@@ -163,19 +163,19 @@ test_what_does_not_fit_is_an_error = refusals(
     F.max_pool2d(ac.ones(3, 3), 2) -> ShapeError: max_pool2d: `input` has shape \(3,
         3\); it must be \(N, C, H, W\) or
     F.max_pool1d(ac.ones(3, 3), 2, padding=2) -> ShapeError: max_pool: `padding` is
-        \(2,\); it can be at most \(1,\), half a window
+        \(2,\); it must be at most \(1,\), half of the window
     F.avg_pool1d(ac.ones(3, 3), 4) -> ShapeError: avg_pool: a window of \(4,\) does not
-        fit into \(3,\)
+        fit into the input of size \(3,\),
     F.avg_pool1d(ac.ones(3, 3), 0) -> ArgumentError: avg_pool1d: `kernel_size` is 0; it
         must be an integer, 1 or more
     F.avg_pool2d(ac.ones(1, 3, 3), 2, divisor_override=0) -> ArgumentError: avg_pool2d:
         `divisor_override` is 0; it must be an integer other than 0
     F.max_pool1d(ac.ones(3, 3), 2, ceil_mode=1) -> ArgumentError: max_pool1d:
         `ceil_mode` is 1; it must be True or False
-    F.avg_pool1d(ac.ones(3, 3, dtype=ac.int64), 2) -> DTypeError: avg_pool1d: takes
-        float32 or float64, not int64
-    F.adaptive_avg_pool2d(ac.ones(1, 0, 0), 2) -> ShapeError: adaptive_avg_pool: planes
-        of \(0, 0\) to \(2, 2\); neither may be empty
+    F.avg_pool1d(ac.ones(3, 3, dtype=ac.int64), 2) -> DTypeError: avg_pool1d: needs
+        float32 or float64, not int64: it is not implemented
+    F.adaptive_avg_pool2d(ac.ones(1, 0, 0), 2) -> ShapeError: adaptive_avg_pool: the
+        input size is \(0, 0\) and the output size is \(2,
     F.adaptive_max_pool2d(ac.ones(1, 3, 3), (2, 2, 2)) -> ArgumentError:
         adaptive_max_pool2d: `output_size` is \(2, 2, 2\); it must be an integer or
     nn.MaxPool2d(2, padding=-1) -> ArgumentError: MaxPool2d: `padding` is -1; it must be

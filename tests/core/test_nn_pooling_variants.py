@@ -49,7 +49,7 @@ test_what_is_wrong = refusals(
     nn.LPPool1d(2, 0) -> ArgumentError: LPPool1d: `kernel_size` is 0
     F.max_unpool1d(X, PLACES[0], 2) -> ShapeError: `indices` has shape
     F.max_unpool1d(X, X, 2) -> DTypeError: `indices` has dtype float32
-    F.max_unpool1d(X, PLACES, 2, output_size=4) -> ArgumentError: come from
+    F.max_unpool1d(X, PLACES, 2, output_size=4) -> ArgumentError: max_unpool1d:
     F.max_unpool1d(X, PLACES + 8, 2) -> KernelDataError: 8
     F.max_unpool1d(X[..., :0], PLACES[..., :0], 2) -> ShapeError: are empty
     nn.MaxUnpool2d(2)(X, PLACES, 2) -> ArgumentError: `output_size` is

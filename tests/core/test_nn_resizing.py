@@ -141,33 +141,33 @@ def test_layers(text):
 IMAGE = ac.ones(1, 1, 3, 3)
 test_what_does_not_fit_is_an_error = refusals(
     r"""
-    F.interpolate(IMAGE) -> ArgumentError: interpolate: `size`=None,
-        `scale_factor`=None; give one of them
+    F.interpolate(IMAGE) -> ArgumentError: interpolate: `size` is None and
+        `scale_factor` is None; give exactly one
     F.interpolate(IMAGE, 2, mode='cubic') -> ArgumentError: `mode`='cubic'; use one of
         nearest, nearest-exact, linear, bilinear, trilin
     F.interpolate(IMAGE, 2, mode='linear') -> ShapeError: has shape \(1, 1, 3, 3\); mode
         'linear' takes 3 dimensions
     F.interpolate(IMAGE, 2, align_corners=False) -> ArgumentError: `align_corners`=False
-        with mode='nearest'
-    F.interpolate(IMAGE, 2, antialias=True) -> ArgumentError: antialias=True with
-        mode='nearest'; it is for 'bilinear' and 'bicubic'
+        was given with mode='nearest'; it is an option of
+    F.interpolate(IMAGE, 2, antialias=True) -> ArgumentError: antialias=True was given
+        with mode='nearest'; it can only be used with
     F.interpolate(IMAGE, 2, mode='area', align_corners=True) -> ArgumentError:
-        `align_corners`=True with mode='area'; it is for the linear modes and bic
+        `align_corners`=True was given with mode='area'; it is an option of the linear
     F.interpolate(IMAGE[0], 2, mode='bicubic') -> ShapeError: mode 'bicubic' takes 4
         dimensions
     F.interpolate(IMAGE, 2, recompute_scale_factor=True) -> ArgumentError:
         recompute_scale_factor=True needs `scale_factor`
     F.interpolate(IMAGE, scale_factor=(1.0, -2.0)) -> ArgumentError: `scale_factor` is
         \(1\.0, -2\.0\); it must be a number above 0, or 2 of them
-    F.interpolate(IMAGE, scale_factor=0.1) -> ShapeError: planes of \(3, 3\) to \(0,
-        0\); neither may be empty
-    F.interpolate(IMAGE, scale_factor=1e+30) -> ShapeError: planes of \(3, 3\) to .*, no
-        size above 2\^31
+    F.interpolate(IMAGE, scale_factor=0.1) -> ShapeError: interpolate: the sizes are
+        \(3, 3\) before and \(0, 0\) after; neither may be
+    F.interpolate(IMAGE, scale_factor=1e+30) -> ShapeError: interpolate: the sizes are
+        \(3, 3\) before and
     F.interpolate(IMAGE, 2 ** 70) -> ArgumentError: interpolate: `size` is \d+; it must
         be .* 1 or more and below 2\^31
     F.interpolate(IMAGE, (2, 3, 4)) -> ArgumentError: interpolate: `size` is \(2, 3,
         4\); it must be an integer or 2 of them
-    F.interpolate(ac.ones(1, 1, 3, dtype=ac.int64), 2) -> DTypeError: interpolate: takes
+    F.interpolate(ac.ones(1, 1, 3, dtype=ac.int64), 2) -> DTypeError: interpolate: needs
         float32 or float64, not int64
     nn.Upsample(scale_factor=(2, 'x')) -> ArgumentError: Upsample: `scale_factor` is
         'x'; it must be a number, 0 or more

@@ -187,7 +187,7 @@ def test_norms_are_those_of_images_of_one_long_side(kind):
         ),
         (
             lambda: F.max_pool3d(ac.ones(1, 1, 2, 2, 2), 3),
-            r"max_pool: a window of \(3, 3, 3\) does not fit into \(2, 2, 2\)",
+            r"max_pool: a window of \(3, 3, 3\) does not fit into the input of size",
         ),
         (
             lambda: nn.BatchNorm3d(2)(ac.ones(1, 2, 3, 3)),

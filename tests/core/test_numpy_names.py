@@ -207,7 +207,7 @@ def test_matrices_along_axes():
     assert ac.equal(found, ac.linalg.matrix_norm(x, dim=(0, 1), keepdim=True))
     assert ac.linalg.norm(x, axis=(0, 2), keepdims=True).shape == (1, 2, 1)
     assert ac.linalg.vector_norm(x, axis=1, keepdims=True).tolist() == [[[5.0, 1.0]]]
-    with pytest.raises(ArgumentError, match=r"matrix_norm: `dim`=.*and `axis`=.*say"):
+    with pytest.raises(ArgumentError, match=r"matrix_norm: `dim`=\(0, 1\) and"):
         ac.linalg.matrix_norm(x, dim=(0, 1), axis=(1, 2))
 
 
@@ -224,7 +224,7 @@ def test_both_names_are_refused():
         x.sum(0, axis=1)
     with pytest.raises(ArgumentError, match="sort: `dim`=0 and `axis`=1 mean the same"):
         ac.sort(x, 0, axis=1)
-    with pytest.raises(ArgumentError, match="`keepdim`=True and `keepdims`=True say"):
+    with pytest.raises(ArgumentError, match="`keepdim`=True and `keepdims`=True mean"):
         x.mean(0, keepdim=True, keepdims=True)
     with pytest.raises(DTypeError, match="sum: `dim` is 'a'; it must be an integer"):
         x.sum(axis="a")

@@ -98,52 +98,52 @@ test_errors_say_what_does_not_fit = refusals(
     r"""
     X.select(0, 3) -> DimensionError: `index`=3 is out of range for dim
     X.select(0, 1.5) -> DTypeError: select: `index` is 1.5; it must be an
-    X.narrow(1, 2, 3) -> DimensionError: 3 slices from 2 on exceed
+    X.narrow(1, 2, 3) -> DimensionError: 3 slices from index 2 on extend
     X.split([1, 1]) -> ShapeError: split: the sizes \(1, 1\) along
-    X.split(0) -> ArgumentError: parts of size 0 of dimension 0 of size 3
+    X.split(0) -> ArgumentError: `split_size_or_sections` is 0 for dimension 0
     X.chunk(0) -> ArgumentError: `chunks` is 0; it must be 1 or more
-    X.hsplit(3) -> ArgumentError: 3 equal sections of dimension 1 of size 4
+    X.hsplit(3) -> ArgumentError: were requested along dimension 1 of size 4 in
     X[0].vsplit(2) -> DimensionError: vsplit: .*\(4,\).* 2 dimensions
     X[0, 0].unbind() -> DimensionError: a tensor without dimensions has no
-    X.tensor_split(0) -> ArgumentError: 0 sections; there must be 1
-    X.diagonal(0, 1, 1) -> DimensionError: dimensions 1 and 1 of 2
+    X.tensor_split(0) -> ArgumentError: `indices_or_sections` is 0; there
+    X.diagonal(0, 1, 1) -> DimensionError: dimensions are 1 and 1 of 2;
     X[None].diag() -> ShapeError: diag: .*\(1, 3, 4\)
     X[0].tril() -> ShapeError: tril: `input` has shape \(4,\)
     ac.tril_indices(-1, 2) -> ArgumentError: row=-1, col=2
     X.movedim((0, 0), (0, 1)) -> DimensionError: none twice
     X.unflatten(1, (3, -1)) -> ShapeError: size 4 .* split into \(3, -1\)
     X.sum_to_size(2) -> ShapeError: \(2,\) does not broadcast to the shape
-    X.repeat(2) -> ShapeError: 1 repeats \(2,\) for a tensor of shape
-    X.repeat(-1, 2) -> ShapeError: \(-1, 2\) holds a negative number
+    X.repeat(2) -> ShapeError: \(2,\) were given for a tensor of shape \(3,
+    X.repeat(-1, 2) -> ShapeError: \(-1, 2\) contains a negative number\.
     X.repeat_interleave(I([1, 2]), 0) -> ShapeError: must be \(3,\)
     X.repeat_interleave(I([1, -2, 1]), 0) -> ArgumentError: holds -2
     X.roll((1, 2), 0) -> ArgumentError: `shifts`=\(1, 2\) and `dims`=\(0,\)
     ac.meshgrid(X) -> ShapeError: float32 \(3, 4\); all must be vectors
     ac.meshgrid(X[0], indexing='ji') -> ArgumentError: 'ij' or 'xy'
     ac.hstack([]) -> ArgumentError: hstack: needs at least one tensor
-    X.index_add(0, I([0]), X) -> ShapeError: 1 indices .* have \(1, 4\)
+    X.index_add(0, I([0]), X) -> ShapeError: 1 indices along dimension 0 it
     X.index_copy(0, I([5]), X[:1]) -> KernelDataError: `index` holds 5
     X.index_copy(0, I([[0]]), X[:1]) -> ShapeError: it must be a vector
     X.index_add(0, I([0]), X[:1].double()) -> DTypeError: 32 and float64
     X.index_fill(0, I([0]), X) -> ShapeError: a number or a tensor without
     X.long().masked_fill(X > 0, 0.5) -> DTypeError: float32, which a
     X.masked_fill(X, 0) -> DTypeError: masked_fill: only supports boolean masks:
-    X.masked_scatter(X == 0, X[0]) -> ShapeError: 4 elements for 12 places
+    X.masked_scatter(X == 0, X[0]) -> ShapeError: 4 elements for 12 True
     X.scatter(0, I([[0]]), X, reduce='max') -> ArgumentError: use 'add' or
     X.scatter(0, I([[3]]), 1.0) -> KernelDataError: scatter: `index` holds 3
-    X.scatter(0, I([[0] * 5]), 1.0) -> ShapeError: larger in dimension 0 only
-    X.scatter(0, I([[0, 1]]), X[:, :1]) -> ShapeError: must be as large in
+    X.scatter(0, I([[0] * 5]), 1.0) -> ShapeError: larger only in dimension 0\.
+    X.scatter(0, I([[0, 1]]), X[:, :1]) -> ShapeError: at least as large in every
     X.scatter_add(0, I([[0]]), X.long()) -> DTypeError: are float32 and int64
     X.gather(0, X) -> DTypeError: float32; it must be int64 or
-    X.take_along_dim(I([0]), 0) -> ShapeError: must have as many dimensions
+    X.take_along_dim(I([0]), 0) -> ShapeError: have equally many dimensions\.
     F.pad(X, (1,)) -> ShapeError: `pad` holds 1 numbers for a tensor
-    F.pad(X, (-3, -2)) -> ShapeError: would give \(3, -1\); no size
+    F.pad(X, (-3, -2)) -> ShapeError: give the shape \(3, -1\); no size
     F.pad(X, (1, 1), 'same') -> ArgumentError: `mode`='same' with `value`
     F.pad(X, (4, 0), 'reflect') -> ShapeError: it can be at most 3
     F.one_hot(X) -> DTypeError: `tensor` has dtype float32; it must
     F.one_hot(I([2]), 2) -> KernelDataError: `index` holds 2
     F.one_hot(I([2])[:0]) -> ArgumentError: `num_classes`=-1 for 0 classes
-    X.index_put((), X) -> ArgumentError: `indices` holds no tensor
+    X.index_put((), X) -> ArgumentError: `indices` contains no tensor;
     """,
     globals(),
 )

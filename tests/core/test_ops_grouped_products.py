@@ -56,23 +56,25 @@ test_impossible_calls = refusals(
     r"""
     mm(A, B) -> ShapeError: and `offs` is left out; `offs` is needed
     mm(B, B.mT, offs=ends(1, 2)) -> ShapeError: and `offs` is given
-    mm(A, B.mT, offs=ends(1, 2)) -> ShapeError: grouped_mm: `mat_a` has shape \(4, 3\),
-        `mat_b` \(2, 5, 3\); they mu
-    mm(A[0], B, offs=ends(1, 2)) -> ShapeError: they must be
-    mm(B[:1], B.mT) -> ShapeError: they must be
+    mm(A, B.mT, offs=ends(1, 2)) -> ShapeError: grouped_mm: `mat_a` has shape \(4, 3\)
+        and `mat_b` has shape \(2, 5, 3\);
+    mm(A[0], B, offs=ends(1, 2)) -> ShapeError: grouped_mm: `mat_a` has shape \(3,\) and
+        `mat_b` has shape \(2, 3, 5\);
+    mm(B[:1], B.mT) -> ShapeError: grouped_mm: `mat_a` has shape \(1, 3, 5\) and `mat_b`
+        has shape \(2, 5, 3\);
     mm(A, B, offs=ends(4)) -> ShapeError: `offs` has shape \(1,\); it mu
     mm(A, A.T, offs=ends(4)[0]) -> ShapeError: for each group, \(G,\)
     mm(A, B, offs=ends(3, 2)) -> ArgumentError: `offs` is \[3, 2\]; the
-    mm(A, B, offs=ends(3, 5)) -> ArgumentError: be from 0 to 4
+    mm(A, B, offs=ends(3, 5)) -> ArgumentError: grouped_mm: `offs` is \[3,
     mm(A, B, offs=ends(-1, 4)) -> ArgumentError: must not decrease
     mm(A, B, offs=ends(1, 2).long()) -> DTypeError: it must be int32
     mm(A, B, offs=[1, 4]) -> DTypeError: grouped_mm:
     mm(A, B.double(), offs=ends(1, 2)) -> DTypeError: grouped_mm:
-    mm(A.long(), B, offs=ends(1, 2)) -> DTypeError: grouped_mm: takes floa
+    mm(A.long(), B, offs=ends(1, 2)) -> DTypeError: grouped_mm: needs float32 or
     mm(A, B, offs=ends(1, 2), bias=A) -> ArgumentError: grouped_mm: `bias` is not
-        available; add it to the result
+        supported; add it to the result\.
     mm(A, B, offs=ends(1, 2), out_dtype=ac.float64) -> DTypeError: `out_dtype` is
-        float64; it must be that of `mat_a`, float32
+        float64; it must be the dtype of `mat_a`, float32\. Convert
     """,
     globals(),
 )

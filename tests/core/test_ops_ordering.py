@@ -41,7 +41,7 @@ def test_sorting_is_stable_and_puts_nan_last():
 def test_topk():
     values, indices = ac.topk(ac.tensor([3, 9, 1, 7]), 2)
     assert (values.tolist(), indices.tolist()) == ([9, 7], [1, 3])
-    with pytest.raises(ArgumentError, match=r"topk: `k`=5 of 4 elements .* 0 to 4"):
+    with pytest.raises(ArgumentError, match=r"topk: `k` is 5 for 4 elements along"):
         ac.topk(ac.ones(4), 5)
 
 

@@ -117,7 +117,7 @@ def test_out_takes_the_result():
     assert ac.exp(ac.zeros(2), out=out) is out
     assert ac.mul(out, 3, out=out).tolist() == [3.0, 3.0]
     assert ac.add(out, out, alpha=2, out=out).tolist() == [9.0, 9.0]
-    with pytest.raises(Shape, match=r"`out` has shape \(1,\), the result \(3,\)"):
+    with pytest.raises(Shape, match=r"`out` has shape \(1,\), but the result has"):
         ac.exp(ac.zeros(3), out=out[:1])
     with pytest.raises(DTypeError, match=r"Float can.t be cast to .* type Long"):
         ac.exp(ac.zeros(2), out=ac.zeros(2, dtype=ac.int64))

@@ -24,9 +24,9 @@ test_what_is_refused = refusals(
     optim.SGD(P, lr=-0.1) -> ArgumentError: SGD: `lr` is -0\.1; it must be a number, 0
     optim.SGD(P, momentum=-1) -> ArgumentError: SGD: `momentum` is -1
     optim.SGD(P, weight_decay=-1) -> ArgumentError: SGD: `weight_decay` is -1
-    optim.SGD(P, nesterov=True) -> ArgumentError: `nesterov` with `momentum`=0\.0 and
+    optim.SGD(P, nesterov=True) -> ArgumentError: `nesterov` is set with `momentum`=0\.0
     optim.SGD(P, momentum=0.9, dampening=0.1, nesterov=True) -> ArgumentError: needs a
-        momentum above 0 and no dampening
+        `momentum` above 0 and a `dampening` of 0
     optim.SGD(P, lr='fast') -> ArgumentError: SGD: `lr` is 'fast'; it must be a number
     optim.SGD(P, lr=float('nan')) -> ArgumentError: SGD: `lr` is nan
     optim.SGD(P, dampening=None) -> ArgumentError: SGD: `dampening` is None; it must be
@@ -41,7 +41,7 @@ test_what_is_refused = refusals(
     optim.RMSprop(P, momentum='much') -> ArgumentError: `momentum` is 'much'
     optim.RMSprop(P, weight_decay=-0.1) -> ArgumentError: `weight_decay` is -0.1
     optim.RMSprop(P, master_weights=True, differentiable=True) -> ArgumentError:
-        RMSprop: `master_weights` does not support `differentiable`; leave one out
+        RMSprop: `master_weights` does not support `differentiable`; do not give one of
     optim.RMSprop(P, master_weights=True, differentiable=True) -> ArgumentError:
         RMSprop: `master_weights` does not support `differentiable`
     optim.Adagrad(P, lr=-1.0) -> ArgumentError: Adagrad: `lr` is -1.0; it must be a
@@ -120,8 +120,8 @@ test_what_is_refused = refusals(
         'original' or 'match_rms_
     optim.LBFGS(P).step() -> ArgumentError: LBFGS\.step: `closure` is None; it
     optim.LBFGS(P).step(lambda: 'x') -> DTypeError: `closure\(\)` is 'x'; it must
-    optim.LBFGS(P).add_param_group({'params': M}) -> ArgumentError: LBFGS: a second
-        group of parameters; it
+    optim.LBFGS(P).add_param_group({'params': M}) -> ArgumentError: LBFGS: several
+        groups of parameters were given; give one group, because
     optim.Muon([*M, *P]) -> ShapeError: `params\[1\]` has shape \(1,\); it must be a
     optim.Muon([3]) -> DTypeError: Muon: `params\[0\]` is a int
     optim.SGD(P[0]) -> DTypeError: SGD: the params argument given to the optimizer

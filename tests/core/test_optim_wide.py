@@ -344,5 +344,5 @@ def test_what_is_refused(name):
         optim.AdamW(w, **{name: "yes"})
     with pytest.raises(ArgumentError, match=f"SGD: `{name}` is 3"):
         optim.SGD([{"params": w, name: 3}])
-    with pytest.raises(ArgumentError, match=f"LBFGS: `{name}` is not available"):
+    with pytest.raises(ArgumentError, match=f"LBFGS: `{name}` is not supported; do"):
         optim.LBFGS([{"params": w, name: True}])

@@ -129,7 +129,7 @@ def test_results_in_several_tensors_that_are_no_tuple_of_fixed_length_take_no_ou
                 assert ac.nonzero(given, out=out) is out
                 assert out.equal(ac.nonzero(given))
     with pytest.raises(
-        ArgumentError, match="where: of a condition alone the result is"
+        ArgumentError, match="where: of a condition alone the result consists"
     ):
         ac.where(x, out=out)
     assert ac.where(x > 0, x, 2, out=(held := ac.empty(0))) is held

@@ -280,8 +280,8 @@ def test_disabled_sets(install, environment):
 def test_a_disabled_name_that_no_set_bears_is_reported(install, environment):
     environment(AUTOCALC_DISABLE_KERNELS="mine-a, simmd, mine")
     message = (
-        r"AUTOCALC_DISABLE_KERNELS names 'simmd', which is no kernel set or family and "
-        r"has no effect; did you mean 'simd'\?"
+        r"AUTOCALC_DISABLE_KERNELS names 'simmd', which is not a kernel set or family "
+        r"and has no effect; did you mean 'simd'\?"
     )
     sets = [kernel_set("mine-a"), kernel_set("simd-x", family="simd")]
     with pytest.warns(ConfigWarning, match=message) as caught:

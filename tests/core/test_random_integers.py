@@ -52,7 +52,7 @@ def test_a_range_beyond_that_of_the_dtype_is_refused(name, dtype):
         (0, 2**63 + 1),
         (high + 1, high + 9),
     ]:
-        match = r"rand(int|om_): .*: integers from .* do not fit into .*takes .* here"
+        match = "here; use a smaller range or"
         with pytest.raises(ArgumentError, match=match):
             DRAWS[name](*wrong, dtype)
     found = DRAWS[name](low, high + 1, dtype)
@@ -80,7 +80,7 @@ def test_no_draw_is_rounded_out_of_the_range(name, dtype, bounds):
 
 
 def test_a_range_without_a_number_of_the_dtype_is_refused():
-    with pytest.raises(ArgumentError, match="bfloat16 has no number from 257 to 257"):
+    with pytest.raises(ArgumentError, match="bfloat16 has no number between 257 and"):
         ac.randint(257, 258, (2,), dtype=ac.bfloat16)
 
 

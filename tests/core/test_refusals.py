@@ -494,7 +494,7 @@ def test_layers_of_integers_are_of_one_dtype():
         lambda: F.group_norm(X, 1, X[0].double()),
         lambda: ac.addmm(X.double(), X, X),
     ):
-        with pytest.raises(DTypeError, match="must be the same,"):
+        with pytest.raises(DTypeError, match=r"must (be|have) the same"):
             call()
     with pytest.raises(ShapeError, match=r"linear: `input` has shape \(2, 2\), `wei"):
         F.linear(whole, ac.tensor([[1, 2, 3]]))

@@ -149,10 +149,10 @@ def test_no_half_written_file_is_left(tuned, monkeypatch):
     before = path.read_text()
 
     def full(*_):
-        raise OSError(r"\)\. Free some space there, or pass `root=` or set")
+        raise OSError("no room")
 
     monkeypatch.setattr(type(path), "replace", full)
-    with pytest.raises(OSError, match="Free some space there, or pass"):
+    with pytest.raises(OSError, match="no room"):
         tuned()
     assert path.read_text() == before
     assert [p.name for p in path.parent.iterdir()] == [path.name]

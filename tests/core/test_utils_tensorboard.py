@@ -244,7 +244,7 @@ def test_the_usual_folder_bears_date_and_comment(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda w: w.add_scalar(1, 2), DTypeError, "`tag` is 1; it must be a string"),
+        (lambda w: w.add_scalar(1, 2), DTypeError, r"`tag` is 1; it must be a text\."),
         (lambda w: w.add_scalar("a", "b"), DTypeError, "`scalar_value` is 'b'"),
         (lambda w: w.add_scalar("a", ac.ones(2)), DTypeError, "must be one number"),
         (lambda w: w.add_scalar("a", 1, 1.5), DTypeError, "`global_step` is 1.5"),
@@ -388,7 +388,7 @@ def test_pictures(tmp_path, shape, order, size):
         (
             lambda w: w.add_hparams({}, {}, {"b": [1]}),
             ArgumentError,
-            "names 'b', which is no setting",
+            r"names 'b', which is not a setting\.",
         ),
         (lambda w: w.add_summary("x"), DTypeError, "`summary`"),
         (lambda w: w.add_graph(None), AbsentError, "add_graph is not in AutoCalc"),

@@ -66,7 +66,7 @@ def no_library():
     [
         (None, "no GPU that it can use .the driver is missing.*Install NVIDIA's"),
         (0, "finds no GPU.*CUDA_VISIBLE_DEVICES"),
-        (1, r"libnvrtc.so does not exist.*pip install .cupy-cuda13x\[ctk\]"),
+        (1, r"libnvrtc.so is not there.*pip install .cupy-cuda13x\[ctk\]"),
     ],
 )
 def test_what_is_missing_is_named_with_what_to_do(monkeypatch, count, words):

@@ -213,8 +213,8 @@ def test_the_model_is_as_before():
     [
         (mlp, lambda y: y, r"the loss must be a tensor of one element; it is of shape"),
         (mlp, lambda y: 3, r"the loss must be a tensor of one element"),
-        (mlp, lambda y: y.detach().sum(), r"the loss has no history"),
-        (nn.Flatten, None, r"the loss has no history"),
+        (mlp, lambda y: y.detach().sum(), r"the loss has no gradient history"),
+        (nn.Flatten, None, r"the loss has no gradient history"),
     ],
 )
 def test_what_is_no_step(model, loss, message):

@@ -112,8 +112,6 @@ def test_where_the_default_cannot_be_had_nothing_is_proved(monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(floating_point, "_set", None)
         round_upward()
-        match = (
-            "before the call, results do not round to nearest, and that cannot be put"
-        )
+        match = "before the call, results do not round to nearest, and this cannot be"
         with pytest.raises(AssertionError, match=match):
             check(REFERENCE["neg"])

@@ -33,7 +33,7 @@ def b1(*shape):
 
 
 RMSPROP = (0.99, 1e-8, 0.0, 0.0, False, False)
-AXES = ": axes must be sorted, distinct and not empty."
+AXES = r"axes must be sorted, distinct and not empty\."
 READ = "bilinear", "zeros", False
 
 SHAPES = [

@@ -93,7 +93,7 @@ def test_inputs_by_name(path):
 @pytest.mark.parametrize(
     ("call", "error", "match"),
     [
-        (lambda m: m(), ArgumentError, "called with 0 inputs.*the graph has x"),
+        (lambda m: m(), ArgumentError, r"called with 0 inputs by position and \[\]"),
         (lambda m: m(ac.ones(2), ac.ones(2)), ArgumentError, "called with 2 inputs"),
         (lambda m: m(z=ac.ones(2)), ArgumentError, r"\['z'\] by name"),
         (lambda m: m(ac.ones(2), x=ac.ones(2)), ArgumentError, r"1 inputs.*\['x'\]"),
@@ -139,11 +139,11 @@ def test_files_that_are_none(path):
         ac.onnx.load(3)
     for content in (b"", b"nothing of the kind", bytes(range(256))):
         path.write_bytes(content)
-        with pytest.raises(CheckpointError, match="no ONNX file"):
+        with pytest.raises(CheckpointError, match="not an ONNX file: "):
             ac.onnx.load(path)
     ac.onnx.export(network(), ac.randn(1, 1, 4, 4), path)
     path.write_bytes(path.read_bytes()[:-40])
-    with pytest.raises(CheckpointError, match="no ONNX file"):
+    with pytest.raises(CheckpointError, match="not an ONNX file: "):
         ac.onnx.load(path)
 
 

@@ -306,7 +306,7 @@ def test_a_program_at_work_is_not_entered_again(executor):
     thread.start()
     assert inside.wait(20)
     for attempt in (running.run, lambda: running.move(0, x, 0)):
-        with pytest.raises(CompileError, match="compile: this program is already"):
+        with pytest.raises(CompileError, match="compile: this program is at work"):
             attempt()
     go_on.set()
     thread.join()

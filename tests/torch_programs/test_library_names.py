@@ -86,7 +86,7 @@ def test_factories_take_a_layout(make):
     function = getattr(ac, make)
     made = function(given, layout=ac.strided, pin_memory=False)
     assert made.shape == (2, 3)
-    with pytest.raises(ArgumentError, match=f"{make}: `layout` is 5; every tensor"):
+    with pytest.raises(ArgumentError, match=f"{make}: `layout` is 5, but every"):
         function(given, layout=5)
 
 

@@ -105,7 +105,7 @@ def test_classes_become_nodes_of_trees():
     assert leaves == [1, 2, 3]
     assert _pytree.tree_unflatten([4, 5, 6], spec)["x"].b == [5, 6]
     assert Pair in _pytree.SUPPORTED_NODES
-    with pytest.raises(ArgumentError, match="Pair is registered already"):
+    with pytest.raises(ArgumentError, match=r"already registered\."):
         _pytree.register_pytree_node(Pair, None, None)
 
 
@@ -179,7 +179,7 @@ def test_a_gradient_that_is_broadcast_is_summed():
             return ac.ones(3, 2)
 
     total = Wrong.apply(ac.ones(3, requires_grad=True)).sum()
-    with pytest.raises(ShapeError, match=r"gradient 0 has shape \(3, 2\), its input"):
+    with pytest.raises(ShapeError, match=r"gradient 0 has shape \(3, 2\), but its"):
         total.backward()
 
 

@@ -82,7 +82,7 @@ for safe in ([], [Evil]):
     except RuntimeError as error:
         print(str(error).split(", ")[0], os.path.exists("made"))
 """
-    line = "load: the file contains"
+    line = "load: the file contains posix.mkdir False"
     assert program(text).stdout.splitlines() == [line, line]
 
 

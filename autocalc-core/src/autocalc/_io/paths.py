@@ -40,7 +40,7 @@ class PathFile:
         path = self._path
         if not path.is_file():
             folder = path.is_dir()
-            message = f"load: {path} is {'a folder' if folder else 'not there'}."
+            message = f"load: {path} {'is a folder' if folder else 'does not exist'}."
             raise (CheckpointError if folder else MissingFileError)(message)
 
     def head(self) -> bytes:

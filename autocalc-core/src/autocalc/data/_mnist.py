@@ -137,8 +137,8 @@ class MNIST(ImageDataset):
         looked = ", ".join(str(folder) for folder in folders)
         message = (
             f"{cls.__name__}: {names} not found; looked in {looked}. Pass "
-            "`download=True` to download them; or give their folder as `root=`, or in "
-            "AUTOCALC_DATA_DIR."
+            "`download=True` to download them, or `root=` (or set AUTOCALC_DATA_DIR) "
+            "with the folder that has them."
         )
         return DataError(message)
 

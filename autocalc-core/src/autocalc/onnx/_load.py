@@ -102,8 +102,8 @@ def _read(f: Any) -> Any:
     check_type("onnx.load", "f", f, (str, os.PathLike), "a path")
     path = Path(f)
     if not path.is_file():
-        what = "a folder" if path.is_dir() else "not there"
-        raise CheckpointError(f"onnx.load: {path} is {what}.")
+        what = "is a folder" if path.is_dir() else "does not exist"
+        raise CheckpointError(f"onnx.load: {path} {what}.")
     try:
         model = package("onnx.load").load(path)
         if model.functions:

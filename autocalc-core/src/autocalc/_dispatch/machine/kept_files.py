@@ -70,7 +70,7 @@ def _bytes(path: Path) -> bytes:
 def _objection(state: os.stat_result) -> str:
     """Return why a file cannot be used; "" if it can."""
     if not stat.S_ISREG(state.st_mode):
-        return f"it is no file but a {_kind(state.st_mode)}; remove it"
+        return f"it is not a file but a {_kind(state.st_mode)}; remove it"
     if state.st_size > MOST_BYTES:
         return f"it has {state.st_size} bytes, more than {MOST_BYTES}; remove it"
     if not hasattr(os, "geteuid"):  # Windows has other rights

@@ -54,7 +54,7 @@ def imag(input: Tensor) -> NoReturn:
     >>> import autocalc as ac
     >>> ac.imag(ac.ones(1))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    autocalc.errors.DTypeError: imag: the tensor is float32, and its numbers are ...
+    autocalc.errors.DTypeError: imag: the tensor is float32, which is real, ...
     """
     raise _not_complex("imag", input)
 
@@ -77,7 +77,7 @@ def view_as_real(input: Tensor) -> NoReturn:
     >>> import autocalc as ac
     >>> ac.view_as_real(ac.ones(1))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    autocalc.errors.DTypeError: view_as_real: the tensor is float32, and its ...
+    autocalc.errors.DTypeError: view_as_real: the tensor is float32, which is real, ...
     """
     raise _not_complex("view_as_real", input)
 

@@ -333,7 +333,10 @@ class _InstanceNorm(_ChannelNorm):
             )
             if self.affine or self.track_running_stats:
                 raise ShapeError(wrong)
-            message = f"{wrong} It has nothing for each channel, and takes any number."
+            message = (
+                f"{wrong} It has no weights or statistics, so it accepts any number of "
+                "channels."
+            )
             warnings.warn(message, AutocalcWarning, stacklevel=3)
         out = functional.instance_norm(
             x,
