@@ -253,9 +253,10 @@ def lbfgs(compiled: bool, **words: Any) -> list[float]:
 )
 def test_what_decides_by_values_is_refused_by_name(run: Any, name: str) -> None:
     match = (
-        rf"{name}\.step: the value of a tensor is read while .* Call it outside of "
-        rf"the compiled function, or run the function eagerly: ac.compile\(step, fallback=True\)\. "
-        rf"It is read .*{__name__.rpartition('.')[2]}\.py:\d+, in step"
+        rf"{name}\.step: the value of a tensor is read while .* Call it outside of the "
+        r"compiled function, or run the function eagerly: ac.compile\(step, "
+        r"fallback=True\)\. It is read .*"
+        rf"{__name__.rpartition('.')[2]}\.py:\d+, in step"
     )
     with pytest.raises(CompileError, match=match):
         run(compiled=True)
