@@ -465,7 +465,12 @@ def test_recurrent_layers(name, half):
 def test_recurrent_layers_are_as_those_of_pytorch(name, half):
     torch = pytest.importorskip("torch")
     _, ours = recurrent(ac, name, half)
-    _, theirs = recurrent(torch, name, half)
+    try:
+        _, theirs = recurrent(torch, name, half)
+    except RuntimeError as error:
+        if "could not create a primitive" in str(error):
+            pytest.skip("PyTorch has no such layer for a CPU without AVX-512")
+        raise
     assert names_of(ours) == names_of(theirs)
 
 
