@@ -19,7 +19,7 @@ def test_ranks_that_ask_for_different_groups_are_told(tmp_path):
     result = run(3, "failing.py", "group", tmp_path / "x", 60)
     assert result.code != 0
     text = (
-        "new_group: ranks make different calls. Rank 0: new_group([0]); rank 1: "
-        "new_group([1]). All ranks must call it with the same `ranks`"
+        "new_group: the ranks have made different calls. Rank 0: new_group([0]); "
+        "rank 1: new_group([1]). All ranks must call it with the same `ranks`"
     )
     assert text in result.err

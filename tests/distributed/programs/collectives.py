@@ -220,7 +220,7 @@ def errors(rank, n):
     refuses(
         lambda: dist.all_gather_into_tensor(ac.ones(2 * n + 1), x),
         ShapeError,
-        "times as many elements as `output`, of the same dtype.",
+        "times as many elements as the input, of the same dtype.",
     )
     if n > 1:
         refuses(lambda: dist.send(x, rank), ArgumentError, "this rank itself")

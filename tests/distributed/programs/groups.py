@@ -132,9 +132,10 @@ def refusals(rank):
     ):
         refuses(functools.partial(dist.new_group, ranks), ArgumentError, text)
     x = ac.ones(1)
-    text = "`src` is None and `group_src` None; give one of them"
+    text = "`src` is None and `group_src` is None; give exactly one of them"
     refuses(lambda: dist.broadcast(x), ArgumentError, text)
-    refuses(lambda: dist.broadcast(x, 0, group_src=0), ArgumentError, "give one of")
+    text = "give exactly one of them"
+    refuses(lambda: dist.broadcast(x, 0, group_src=0), ArgumentError, text)
     text = "`group_src` is 4; the group has 4 ranks, numbered from 0."
     refuses(lambda: dist.broadcast(x, group_src=4), ArgumentError, text)
     text = "`object_list` is 3; it must be a list."

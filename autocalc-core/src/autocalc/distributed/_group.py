@@ -333,8 +333,8 @@ def member(where: str, name: str, rank: Any, number: Any, group: ProcessGroup) -
     if (rank is None) == (number is None):
         raise ArgumentError(
             f"{where}: `{name}` is {short(rank)} and `group_{name}` is "
-            f"{short(number)}; give only one of them: the number among all ranks, or "
-            "the number in the group."
+            f"{short(number)}; give exactly one of them: the number among all ranks, "
+            "or the number in the group."
         )
     if number is None:
         return check_rank(where, name, rank, group)
