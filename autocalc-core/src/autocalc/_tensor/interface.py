@@ -52,7 +52,7 @@ class TensorInterface(Generic[TensorT]):
     ) -> Any: ...
 
     def __array_wrap__(self, array: Any) -> TensorT:
-        """Return what a function of NumPy made of the tensor as a tensor."""
+        """Return as a tensor what a NumPy function made from this tensor."""
         ...
 
     def __eq__(self, other: object) -> TensorT:  # type: ignore[override]  # element by element
@@ -228,7 +228,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def _make_subclass(self, data: TensorT, require_grad: builtins.bool = False) -> Any:
-        """Return a leaf of a class on the memory of `data`."""
+        """Return a leaf of a given class on the memory of `data`."""
         ...
 
     def abs(self, *, out: TensorT | None = None) -> TensorT:
