@@ -128,11 +128,15 @@ def ask_for_transposed(monkeypatch: pytest.MonkeyPatch) -> list[DispatchKey]:
         keys.append(key)
         return True
 
+    made: dict[str, Any] = {}
+
     def kernels(name: str) -> Any:
-        made = dict(known(name) or {})
-        for product in transposed_weights.AXES.keys() & made.keys():
-            made[product] = replace(made[product], transposed_weight=ask)
-        return made
+        if name not in made:  # each choice of a kernel asks
+            made[name] = dict(known(name) or {})
+            for product in transposed_weights.AXES.keys() & made[name].keys():
+                offered = made[name][product]
+                made[name][product] = replace(offered, transposed_weight=ask)
+        return made[name]
 
     monkeypatch.setattr(found, "kernels", kernels)
     return keys

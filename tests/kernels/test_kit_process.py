@@ -359,7 +359,8 @@ glibc = pytest.mark.skipif(native_memory._mallinfo is None, reason="glibc counts
     [
         pytest.param(forgets_malloc, 16, "malloc", marks=glibc),
         pytest.param(forgets_malloc, 1 << 20, "malloc", marks=glibc),
-        (forgets_malloc, 1 << 20, "mapped"),
+        # malloc may take it from memory that the process has mapped already
+        (forgets_malloc, 1 << 20, "mapped|resident"),
         (forgets_pages, 1 << 16, "mapped"),
     ],
     ids=lambda value: getattr(value, "__name__", str(value)),
@@ -374,7 +375,7 @@ def test_native_memory_is_kept(forget, size, measure, monkeypatch):
         forget()
 
     match = (
-        rf"exp: 40 calls left \d+ bytes of native memory \({measure}\), in each of 4"
+        rf"exp: 40 calls left \d+ bytes of native memory \(({measure})\), in each of 4"
     )
     rejects(match, "leaks", "exp", exp)
 
