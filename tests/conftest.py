@@ -21,7 +21,8 @@ def pytest_addoption(parser):
     parser.addoption(
         "--part",
         metavar="K/N",
-        help="run one test file of N, drawn by its name; K from 1 to N says which",
+        help="run one test file of N (with --served, one kernel of N), drawn by name; "
+        "K from 1 to N says which",
     )
 
 
@@ -57,11 +58,14 @@ def pytest_collection_modifyitems(config, items):
 
 
 def _keep_part(config, items, which, parts):
-    """Keep the files of one part. A checksum is the same in all processes."""
+    """Keep the tests of one part. A checksum is the same in all processes."""
+    served = config.getoption("--served", default=None) is not None
     kept, left_out = [], []
     for item in items:
-        file = item.nodeid.partition("::")[0].encode()
-        (kept if zlib.crc32(file) % parts + 1 == which else left_out).append(item)
+        file, _, test = item.nodeid.partition("::")
+        kernel = test.partition("[")[2].partition("-")[0] if served else ""
+        number = zlib.crc32((kernel or file).encode()) % parts + 1
+        (kept if number == which else left_out).append(item)
     config.hook.pytest_deselected(items=left_out)
     items[:] = kept
 
