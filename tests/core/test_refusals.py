@@ -99,6 +99,8 @@ test_mistakes = refusals(
     I8.clone().sub_(MASK) -> DTypeError: sub: an operand is boolean
     I8.sub(MASK, alpha=2) -> DTypeError: sub: an operand is boolean
     ac.rsub(MASK, 1, alpha=2) -> DTypeError: sub: an operand is boolean
+    I8.add(1, 2) -> DTypeError: type int cannot follow one of type int
+    I8.add(I8, I8) -> DTypeError: follow one of type Tensor; give `alpha`
     I8.add(1, alpha=0.5) -> DTypeError: add: `alpha` is 0.5, a factor of
     I8.sub(1, alpha=True) -> DTypeError: sub: `alpha` is True, a factor
     I8.clone().add_(1, alpha=0.5) -> DTypeError: add_: `alpha` is 0.5
@@ -107,8 +109,8 @@ test_mistakes = refusals(
     MASK.clone().square_() -> DTypeError: type Long can't be cast .* Bool
     I8 ** (-1) -> ArgumentError: exponent -1 of a tensor of int8 has no
     I8.clone().pow_(-2) -> ArgumentError: exponent -2 .* with .float
-    MASK.argmax() -> DTypeError: argmax: a tensor of bool has only two
-    MASK.argmin(0) -> DTypeError: argmin: a tensor of bool .* .int()
+    MASK.argmax() -> DTypeError: argmax: many elements of a bool tensor are equal
+    MASK.argmin(0) -> DTypeError: argmin: many elements .* with .int()
     MASK.topk(1) -> DTypeError: topk: a tensor of bool
     MASK.median() -> DTypeError: median: a tensor of bool
     MASK.kthvalue(1) -> DTypeError: kthvalue: a tensor of bool

@@ -132,9 +132,9 @@ def _writable(mutates: Tensor | Sequence[Tensor]) -> list[Tensor]:
         if recorded and current().grad:
             raise GradError(
                 f"callback: a tensor of shape {x.shape} in `mutates` takes part in "
-                "gradients, but backward does not see what `function` writes. Call it "
-                "under ac.no_grad(), or give a tensor without gradient history "
-                "(detach)."
+                "gradients, but backward does not see what `function` writes. Make "
+                "the call under ac.no_grad(), or give a tensor without gradient "
+                "history (detach)."
             )
     return tensors
 

@@ -170,8 +170,8 @@ def gather_object(
     DTypeError
         If `object_gather_list` is not a list on rank `dst`.
     ArgumentError
-        If the list does not have one element for each rank, if it is given on another
-        rank, if there is no such group, or if the group has no rank `dst`.
+        If the list on rank `dst` does not have one element for each rank, if another
+        rank gives a list, if there is no such group, or if it has no rank `dst`.
     DistributedError
         If the ranks' calls do not match, or if a rank does not make the call in time.
     """

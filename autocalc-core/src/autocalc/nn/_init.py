@@ -39,8 +39,8 @@ _GAINS = {
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     """Return the recommended scale of initial weights for a nonlinearity.
 
-    Weights multiplied by this factor keep the variance of the signal from layer to
-    layer.
+    If weights are multiplied by this factor, the variance of the signal stays about the
+    same in all layers.
 
     Parameters
     ----------

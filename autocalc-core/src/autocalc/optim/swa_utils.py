@@ -94,7 +94,7 @@ def _mean(averaged: Tensor, current: Tensor, num_averaged: Any) -> Tensor:
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> MultiAverage:
-    """Return the function of `get_ema_avg_fn` for lists of tensors, in place.
+    """Return a function like that of `get_ema_avg_fn` that updates tensor lists.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> MultiAverage:
 
 
 def get_swa_multi_avg_fn() -> MultiAverage:
-    """Return the function of `get_swa_avg_fn` for lists of tensors, in place.
+    """Return a function like that of `get_swa_avg_fn` that updates tensor lists.
 
     Examples
     --------

@@ -130,8 +130,8 @@ def check_older_order(where: str, name: str, factor: Any, tensor: Any) -> None:
     A factor that follows the tensors must be passed by keyword.
     """
     if not isinstance(tensor, Tensor) or isinstance(factor, Tensor):
-        last = type(tensor).__name__
+        first, last = type(factor).__name__, type(tensor).__name__
         raise DTypeError(
-            f"{where}: the last argument is a {last}, after a {type(factor).__name__}; "
-            f"give `{name}` by name."
+            f"{where}: a positional argument of type {last} cannot follow one of type "
+            f"{first}; give `{name}` by name."
         )

@@ -240,7 +240,7 @@ def ones(
     layout
         The layout of the elements: ``strided``, the only one.
     pin_memory
-        Without effect, so that programs for PyTorch run.
+        Has no effect; accepted so that programs for PyTorch run.
 
     Examples
     --------
@@ -285,7 +285,7 @@ def full(
     layout
         The layout of the elements: ``strided``, the only one.
     pin_memory
-        Without effect, so that programs for PyTorch run.
+        Has no effect; accepted so that programs for PyTorch run.
 
     Examples
     --------
@@ -338,12 +338,12 @@ def empty(
     layout
         The layout of the elements: ``strided``, the only one.
     pin_memory
-        Without effect, so that programs for PyTorch run.
+        Has no effect; accepted so that programs for PyTorch run.
 
     Raises
     ------
     ShapeError
-        If `channels_last` is requested for a tensor without four dimensions.
+        If `channels_last` is requested for a tensor that does not have four dimensions.
 
     Examples
     --------
@@ -392,7 +392,7 @@ def eye(
     layout
         The layout of the elements: ``strided``, the only one.
     pin_memory
-        Without effect, so that programs for PyTorch run.
+        Has no effect; accepted so that programs for PyTorch run.
 
     Examples
     --------

@@ -207,7 +207,7 @@ def tensor(
     device
         The device of the result; by default the CPU.
     pin_memory
-        Without effect, so that programs for PyTorch run.
+        Has no effect; accepted so that programs for PyTorch run.
 
     Raises
     ------

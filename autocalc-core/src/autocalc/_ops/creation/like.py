@@ -77,12 +77,12 @@ def zeros_like(
     layout
         The layout of the elements: ``strided``, the only one.
     pin_memory
-        Without effect, so that programs for PyTorch run.
+        Has no effect; accepted so that programs for PyTorch run.
 
     Raises
     ------
     ShapeError
-        If `channels_last` is requested for a tensor without four dimensions.
+        If `channels_last` is requested for a tensor that does not have four dimensions.
 
     Examples
     --------
@@ -125,12 +125,12 @@ def ones_like(
     layout
         The layout of the elements: ``strided``, the only one.
     pin_memory
-        Without effect, so that programs for PyTorch run.
+        Has no effect; accepted so that programs for PyTorch run.
 
     Raises
     ------
     ShapeError
-        If `channels_last` is requested for a tensor without four dimensions.
+        If `channels_last` is requested for a tensor that does not have four dimensions.
 
     Examples
     --------
@@ -173,12 +173,12 @@ def empty_like(
     layout
         The layout of the elements: ``strided``, the only one.
     pin_memory
-        Without effect, so that programs for PyTorch run.
+        Has no effect; accepted so that programs for PyTorch run.
 
     Raises
     ------
     ShapeError
-        If `channels_last` is requested for a tensor without four dimensions.
+        If `channels_last` is requested for a tensor that does not have four dimensions.
 
     Examples
     --------
@@ -227,12 +227,12 @@ def full_like(
     layout
         The layout of the elements: ``strided``, the only one.
     pin_memory
-        Without effect, so that programs for PyTorch run.
+        Has no effect; accepted so that programs for PyTorch run.
 
     Raises
     ------
     ShapeError
-        If `channels_last` is requested for a tensor without four dimensions.
+        If `channels_last` is requested for a tensor that does not have four dimensions.
 
     Examples
     --------

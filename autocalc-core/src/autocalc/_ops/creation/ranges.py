@@ -64,7 +64,7 @@ def arange(
     layout
         The layout of the elements: ``strided``, the only one.
     pin_memory
-        Without effect, so that programs for PyTorch run.
+        Has no effect; accepted so that programs for PyTorch run.
 
     Raises
     ------
@@ -255,7 +255,7 @@ def linspace(
     layout
         The layout of the elements: ``strided``, the only one.
     pin_memory
-        Without effect, so that programs for PyTorch run.
+        Has no effect; accepted so that programs for PyTorch run.
 
     Examples
     --------
@@ -307,7 +307,7 @@ def logspace(
     layout
         The layout of the elements: ``strided``, the only one.
     pin_memory
-        Without effect, so that programs for PyTorch run.
+        Has no effect; accepted so that programs for PyTorch run.
 
     Examples
     --------

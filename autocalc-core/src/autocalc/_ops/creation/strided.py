@@ -55,7 +55,7 @@ def empty_strided(
     layout
         The layout of the elements: ``strided``, the only one.
     pin_memory
-        Without effect, so that programs for PyTorch run.
+        Has no effect; accepted so that programs for PyTorch run.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def empty_permuted(
     layout
         The layout of the elements: ``strided``, the only one.
     pin_memory
-        Without effect, so that programs for PyTorch run.
+        Has no effect; accepted so that programs for PyTorch run.
 
     Raises
     ------

@@ -171,7 +171,8 @@ def binary_cross_entropy_with_logits(
 
     With x = `input`, t = `target` and w = `pos_weight`, it is
     ``w t log(1 + exp(-x)) + (1 - t) log(1 + exp(x))``.  This form neither overflows nor
-    loses digits.  A term whose factor is 0 is 0, even where x is infinite.
+    loses digits.  If ``w t`` or ``1 - t`` is 0, its term is 0, even where x is
+    infinite.
 
     Parameters
     ----------

@@ -112,7 +112,7 @@ def rand(
     layout
         The layout of the elements: ``strided``, the only one.
     pin_memory
-        Without effect, so that programs for PyTorch run.
+        Has no effect; accepted so that programs for PyTorch run.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def randn(
     layout
         The layout of the elements: ``strided``, the only one.
     pin_memory
-        Without effect, so that programs for PyTorch run.
+        Has no effect; accepted so that programs for PyTorch run.
 
     Examples
     --------
@@ -212,12 +212,12 @@ def rand_like(
     layout
         The layout of the elements: ``strided``, the only one.
     pin_memory
-        Without effect, so that programs for PyTorch run.
+        Has no effect; accepted so that programs for PyTorch run.
 
     Raises
     ------
     ShapeError
-        If `channels_last` is requested for a tensor without four dimensions.
+        If `channels_last` is requested for a tensor that does not have four dimensions.
 
     Examples
     --------
@@ -265,12 +265,12 @@ def randn_like(
     layout
         The layout of the elements: ``strided``, the only one.
     pin_memory
-        Without effect, so that programs for PyTorch run.
+        Has no effect; accepted so that programs for PyTorch run.
 
     Raises
     ------
     ShapeError
-        If `channels_last` is requested for a tensor without four dimensions.
+        If `channels_last` is requested for a tensor that does not have four dimensions.
 
     Examples
     --------
@@ -329,7 +329,7 @@ def randint(
     layout
         The layout of the elements: ``strided``, the only one.
     pin_memory
-        Without effect, so that programs for PyTorch run.
+        Has no effect; accepted so that programs for PyTorch run.
 
     Raises
     ------
@@ -402,14 +402,14 @@ def randint_like(
     layout
         The layout of the elements: ``strided``, the only one.
     pin_memory
-        Without effect, so that programs for PyTorch run.
+        Has no effect; accepted so that programs for PyTorch run.
 
     Raises
     ------
     ArgumentError
         If `high` is missing.
     ShapeError
-        If `channels_last` is requested for a tensor without four dimensions.
+        If `channels_last` is requested for a tensor that does not have four dimensions.
 
     Examples
     --------
@@ -466,7 +466,7 @@ def randperm(
     layout
         The layout of the elements: ``strided``, the only one.
     pin_memory
-        Without effect, so that programs for PyTorch run.
+        Has no effect; accepted so that programs for PyTorch run.
 
     Examples
     --------

@@ -373,8 +373,8 @@ def argmax(
 def _no_booleans(where: str, x: Any) -> None:
     if check_tensor(where, x)._array.dtype.kind == "b":
         raise DTypeError(
-            f"{where}: a tensor of bool has only two values, so its largest element is "
-            "not unique; convert it with .int() to get the first one."
+            f"{where}: many elements of a bool tensor are equal, so the position of "
+            "one is not unique; convert the tensor with .int() to get the first one."
         )
 
 

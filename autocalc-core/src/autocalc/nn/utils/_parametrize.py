@@ -415,8 +415,8 @@ def remove_parametrizations(
     found = lists[tensor_name]
     if not leave_parametrized and not found.is_tensor:
         raise ArgumentError(
-            f"{where}: leave_parametrized=False needs a single original tensor, but "
-            f"{tensor_name!r} has {found.ntensors}."
+            f"{where}: leave_parametrized=False works only with one original tensor, "
+            f"but the parametrization of {tensor_name!r} has {found.ntensors}."
         )
     tensor = _plain(found, leave_parametrized)
     del lists[tensor_name]
