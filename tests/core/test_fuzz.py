@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import inspect
 import random
+import re
 import traceback
 import warnings
 import zlib
@@ -21,7 +22,7 @@ import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc.errors import AutocalcError
+from autocalc.errors import ArgumentError, AutocalcError
 
 pytestmark = pytest.mark.core
 
@@ -280,5 +281,5 @@ def test_what_is_no_integer_becomes_none(value):
         lambda: ac.zeros(2, dtype=ac.int64).fill_(value),
         lambda: ac.tensor(np.float64(value).item(), dtype=ac.uint8),
     ):
-        with pytest.raises(AutocalcError, match=r"(?i)nan|inf|1e\+30"):
+        with pytest.raises(ArgumentError, match=re.escape(f"the number {value} ")):
             make()

@@ -334,23 +334,23 @@ def test_every_function_is_called_here():
 
 
 @pytest.mark.parametrize(
-    ("draw", "bad"),
+    ("draw", "bad", "told"),
     [
-        (ac.bernoulli, [0.5, 1.5]),
-        (ac.bernoulli, [0.5, np.nan]),
-        (lambda x: ac.multinomial(x, 2, True), [1.0, -1.0]),
-        (lambda x: ac.multinomial(x, 2, True), [np.inf, 1.0]),
-        (lambda x: ac.multinomial(x, 2, True), [0.0, 0.0]),
-        (lambda x: ac.multinomial(x, 2), [0.0, 1.0]),
+        (ac.bernoulli, [0.5, 1.5], "between 0.5 and 1.5; they must"),
+        (ac.bernoulli, [0.5, np.nan], "between nan and nan; they must"),
+        (lambda x: ac.multinomial(x, 2, True), [1.0, -1.0], "between -1 and 1; they"),
+        (lambda x: ac.multinomial(x, 2, True), [np.inf, 1.0], "between 1 and inf; th"),
+        (lambda x: ac.multinomial(x, 2, True), [0.0, 0.0], "a row has 0 weights above"),
+        (lambda x: ac.multinomial(x, 2), [0.0, 1.0], "a row has 1 weights above 0; to"),
     ],
 )
-def test_a_program_draws_nothing_where_what_it_requires_does_not_hold(draw, bad):
+def test_a_program_draws_nothing_where_what_it_requires_does_not_hold(draw, bad, told):
     good, bad = ac.tensor([0.25, 0.5]), ac.tensor(bad)
     ac.manual_seed(1)
     for _ in range(OFTEN):
         draw(good)
     before = ac.random.get_rng_state()
-    with pytest.raises(ac.errors.ArgumentError, match=r"probabilities|weights above 0"):
+    with pytest.raises(ac.errors.ArgumentError, match=told):
         draw(bad)
     assert ac.equal(ac.random.get_rng_state(), before)
     drawn = draw(good)

@@ -318,5 +318,5 @@ def test_attributes_that_are_not_run(op, inputs, words, match, tmp_path):
     one = onnx.helper.make_node(op, names, ["y"], name="it", **words)
     path = tmp_path / "m.onnx"
     onnx.save(graph_of([one], {"x": f(1)}, given), path)
-    with pytest.raises(OnnxError, match=rf"{op} \(it\).*{match}|\(it\) {match}"):
+    with pytest.raises(OnnxError, match=rf"{op} \(it\).*{match}"):
         ac.onnx.load(path)(ac.ones(1))
