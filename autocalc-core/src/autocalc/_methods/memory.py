@@ -86,7 +86,7 @@ class Memory:
         Parameters
         ----------
         source
-            A tensor or a storage; None stands for memory without elements.
+            A tensor or a storage, or None for memory without elements.
         storage_offset
             The index of the first element in that memory.
         size, stride

@@ -151,7 +151,7 @@ class Properties:
         return False
 
     def get_device(self: Tensor) -> int:
-        """Return the number of the device; -1 stands for the CPU."""
+        """Return the number of the device; it is -1 for the CPU."""
         return -1 if check_tensor("get_device", self).is_cpu else 0
 
     def storage_offset(self: Tensor) -> int:

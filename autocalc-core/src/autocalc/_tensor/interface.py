@@ -1380,7 +1380,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def get_device(self) -> builtins.int:
-        """Return the number of the device; -1 stands for the CPU."""
+        """Return the number of the device; it is -1 for the CPU."""
         ...
 
     @property

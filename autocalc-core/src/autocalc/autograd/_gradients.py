@@ -49,8 +49,8 @@ def backward(
     tensors
         One or several tensors with a gradient history.
     grad_tensors
-        The gradients with respect to `tensors`, with their shapes; None stands for 1,
-        for a tensor of one element.
+        The gradients with respect to `tensors`, with their shapes.  For a tensor of one
+        element, None means 1.
     retain_graph
         True to keep the saved arrays for another backward pass; by default the value of
         `create_graph`.

@@ -37,7 +37,7 @@ def set_default_device(device: str | Device | None) -> None:
     Parameters
     ----------
     device
-        "cpu" or "meta"; None stands for the CPU.
+        "cpu" or "meta"; None means the CPU.
 
     Raises
     ------

@@ -287,11 +287,11 @@ def nan_to_num(
     nan
         The number that replaces NaN.
     posinf
-        The number that replaces infinity; None stands for the largest finite number of
-        the dtype.
+        The number that replaces infinity; by default the largest finite number of the
+        dtype.
     neginf
-        The number that replaces -infinity; None stands for the smallest finite number
-        of the dtype.
+        The number that replaces -infinity; by default the smallest finite number of the
+        dtype.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
