@@ -6,19 +6,17 @@ The checks run as the kit's command runs them, each in a child process.
 
 from __future__ import annotations
 
-import faulthandler
 import os
 import platform
 import sys
 
-import numpy as np
 import pytest
-from tests.kernel_table import TABLE, load
+from tests.kernel_table import load
+from tests.kernels.guarded_checks import run_check
 from tests.kernels.planted import FAULTS
 
 from autocalc.plugin import KernelImpl, KernelSet
-from autocalc.testing.conformance import CHECKS, Subject, applies
-from autocalc.testing.conformance._guarded import guarded
+from autocalc.testing.conformance import Subject
 
 pytestmark = [
     pytest.mark.core,
@@ -35,26 +33,9 @@ def subject_of(fault, function):
     return Subject(kernel_set, {fault.kernel: KernelImpl(function)})
 
 
-def without_traces(check):
-    """Return a check that prints no stack where the process of it crashes.
-
-    pytest lets faulthandler print one, which a reader takes for a crash of the tests.
-    """
-
-    def run(*arguments):
-        faulthandler.disable()  # in the child alone
-        check(*arguments)
-
-    return run
-
-
 def run(fault, function):
-    spec = TABLE[fault.kernel]
     subject = subject_of(fault, function)
-    assert applies(fault.check, subject, spec)
-    guarded(without_traces(CHECKS[fault.check]), SECONDS)(
-        subject, spec, np.dtype(fault.dtype)
-    )
+    run_check(fault.check, subject, fault.kernel, fault.dtype, SECONDS)
 
 
 def test_there_are_enough():

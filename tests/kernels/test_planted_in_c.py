@@ -9,15 +9,13 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import numpy as np
 import pytest
 from tests.kernel_table import TABLE, load
-from tests.kernels.test_planted_faults import without_traces
+from tests.kernels.guarded_checks import run_check
 
 from autocalc.plugin import KernelImpl, KernelSet, include_dir
-from autocalc.testing.conformance import CHECKS, Subject, applies
+from autocalc.testing.conformance import Subject
 from autocalc.testing.conformance import _native as c
-from autocalc.testing.conformance._guarded import guarded
 
 pytestmark = [
     pytest.mark.core,
@@ -67,9 +65,7 @@ def subject(library):
 
 
 def run(subject, check="native-limits"):
-    spec = TABLE["relu"]
-    assert applies(check, subject, spec)
-    guarded(without_traces(CHECKS[check]), 60.0)(subject, spec, np.dtype("f4"))
+    run_check(check, subject, "relu", "f4", 60.0)
 
 
 @pytest.mark.parametrize("name", FAULTS)
