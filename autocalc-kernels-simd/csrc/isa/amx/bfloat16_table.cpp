@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The products of bfloat16 that tiles take less time for than AVX-512.
-#include "attention/halves/halves.hpp"
+#include "attention/halves/entries.hpp"
 #include "gemm/halves/entries.hpp"
 #include "half_conv/entries.hpp"
 #include "halves.hpp"
@@ -67,14 +67,6 @@ const char* attention_backward_supports(const ac_call* call) {
     return refusal != nullptr ? refusal : too_wide(call, 4, 6);
 }
 
-double attention_work(const ac_call* call) {
-    return half_attention_flops(call) * ns_per_flop / faster;
-}
-
-double attention_backward_work(const ac_call* call) {
-    return half_attention_backward_flops(call) * ns_per_flop / faster;
-}
-
 const char* describe(const ac_call*) {
     return "tiles of bfloat16 by tdpbf16ps, summed in float32";
 }
@@ -84,15 +76,8 @@ const ac_kernel_entry entries[] = {
     half_linear_entry<faster>(linear_supports, describe),
     half_linear_backward_entry<faster>(backward_supports, describe),
     half_linear_relu_backward_entry<faster>(backward_supports, describe),
-    {"attention",
-     "out lse? ; q k v mask? seed? offset? ; "
-     "scale:float causal:none,upper_left,lower_right p:float",
-     half_attention, attention_supports, attention_work, 0, bfloat16_dtype, describe},
-    {"attention_backward",
-     "dq? dk? dv? ; g q k v out lse? mask? seed? offset? ; "
-     "scale:float causal:none,upper_left,lower_right p:float",
-     half_attention_backward, attention_backward_supports, attention_backward_work, 0,
-     bfloat16_dtype, describe},
+    half_attention_entry<faster>(attention_supports, describe),
+    half_attention_backward_entry<faster>(attention_backward_supports, describe),
     half_conv_entry<faster>(describe),
     half_conv_activation_entry<faster>(describe),
     half_conv_dx_entry<faster>(describe),

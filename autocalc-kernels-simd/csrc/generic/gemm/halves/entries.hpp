@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The kernels of a set that multiplies bfloat16 `faster` times as fast as AVX-512
-// multiplies float32.
+// The entries of products of bfloat16 matrices.
 #pragma once
 
+#include "common/half_entry.hpp"
 #include "common/operands.hpp"
 #include "gemm/halves/gemm.hpp"
 
@@ -17,29 +17,25 @@ inline double half_flops(const ac_array* rows, int64_t columns) {
            static_cast<double>(columns);
 }
 
-// ---- what calls take, in nanoseconds
+// ---- what calls compute
 
-template <int faster>
-double half_gemm_work(const ac_call* call) {
+inline double half_gemm_flops(const ac_call* call) {
     const ac_array* a = operand(call, half_a_at);
-    return half_flops(operand(call, 0), dim_of(a, -1)) * ns_per_flop / faster;
+    return half_flops(operand(call, 0), dim_of(a, -1));
 }
 
-template <int faster>
-double half_linear_work(const ac_call* call) {
+inline double half_linear_flops(const ac_call* call) {
     const ac_array* weight = operand(call, half_x_at + 1);
-    return half_flops(operand(call, half_x_at), weight->shape[0]) * ns_per_flop /
-           faster;
+    return half_flops(operand(call, half_x_at), weight->shape[0]);
 }
 
-template <int faster>
-double half_linear_backward_work(const ac_call* call) {
+inline double half_linear_backward_flops(const ac_call* call) {
     const ac_array *dx = operand(call, 0), *dweight = operand(call, 1);
     const ac_array* g = operand(call, half_g_at);
     double all = static_cast<double>(element_count(*g));
     if (dx != nullptr) all += half_flops(g, dim_of(dx, -1));
     if (dweight != nullptr) all += half_flops(g, dim_of(dweight, -1));
-    return all * ns_per_flop / faster;
+    return all;
 }
 
 // ---- what calls they refuse
@@ -59,54 +55,35 @@ inline const char* half_linear_backward_refusal(const ac_call* call) {
 template <int faster>
 constexpr ac_kernel_entry half_gemm_entry(ac_supports_fn supports,
                                           ac_describe_fn describe) {
-    return {"gemm",
-            "out pre? ; a b bias? ; alpha:float beta:float "
-            "activation:none,relu,gelu,gelu_tanh accumulate:int",
-            half_gemm,
-            supports,
-            half_gemm_work<faster>,
-            0,
-            bfloat16_dtype,
-            describe};
+    return half_entry<faster, half_gemm_flops>(
+        "gemm",
+        "out pre? ; a b bias? ; alpha:float beta:float "
+        "activation:none,relu,gelu,gelu_tanh accumulate:int",
+        half_gemm, supports, describe);
 }
 
 template <int faster>
 constexpr ac_kernel_entry half_linear_entry(ac_supports_fn supports,
                                             ac_describe_fn describe) {
-    return {"linear",
-            "out pre? ; x weight bias? ; activation:none,relu,gelu,gelu_tanh",
-            half_linear,
-            supports,
-            half_linear_work<faster>,
-            0,
-            bfloat16_dtype,
-            describe};
+    return half_entry<faster, half_linear_flops>(
+        "linear", "out pre? ; x weight bias? ; activation:none,relu,gelu,gelu_tanh",
+        half_linear, supports, describe);
 }
 
 template <int faster>
 constexpr ac_kernel_entry half_linear_backward_entry(ac_supports_fn supports,
                                                      ac_describe_fn describe) {
-    return {"linear_backward",
-            "dx? dweight? dbias? ; g x? weight? ; accumulate:int",
-            half_linear_backward,
-            supports,
-            half_linear_backward_work<faster>,
-            0,
-            bfloat16_dtype,
-            describe};
+    return half_entry<faster, half_linear_backward_flops>(
+        "linear_backward", "dx? dweight? dbias? ; g x? weight? ; accumulate:int",
+        half_linear_backward, supports, describe);
 }
 
 template <int faster>
 constexpr ac_kernel_entry half_linear_relu_backward_entry(ac_supports_fn supports,
                                                           ac_describe_fn describe) {
-    return {"linear_relu_backward",
-            "da? dweight? dbias? ; g x weight ; accumulate:int",
-            half_linear_relu_backward,
-            supports,
-            half_linear_backward_work<faster>,
-            0,
-            bfloat16_dtype,
-            describe};
+    return half_entry<faster, half_linear_backward_flops>(
+        "linear_relu_backward", "da? dweight? dbias? ; g x weight ; accumulate:int",
+        half_linear_relu_backward, supports, describe);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 // The entries of convolutions, and what they refuse.
 #pragma once
 
+#include "common/half_entry.hpp"
 #include "gemm/halves/gemm.hpp"
 #include "half_conv/kernels.hpp"
 #include "half_conv/steps.hpp"
@@ -18,10 +19,9 @@ inline double conv_products(const ac_array* results, const ac_array* weight) {
     return static_cast<double>(element_count(*results)) * taps;
 }
 
-template <int faster, int results, int weight>
-double half_conv_work(const ac_call* call) {
-    return 2.0 * conv_products(operand(call, results), operand(call, weight)) *
-           ns_per_flop / faster;
+template <int results, int weight>
+double half_conv_flops(const ac_call* call) {
+    return 2.0 * conv_products(operand(call, results), operand(call, weight));
 }
 
 // To widen operands takes longer than a call of fewer.
@@ -45,54 +45,38 @@ const char* half_conv_supports(const ac_call* call) {
 
 template <int faster>
 constexpr ac_kernel_entry half_conv_entry(ac_describe_fn describe) {
-    return {"conv",
-            "out ; x weight bias? ; stride:ints padding:ints dilation:ints groups:int",
-            half_conv,
-            half_conv_supports<1, 0, 2, 3>,
-            half_conv_work<faster, 0, 2>,
-            0,
-            bfloat16_dtype,
-            describe};
+    return half_entry<faster, half_conv_flops<0, 2>>(
+        "conv",
+        "out ; x weight bias? ; stride:ints padding:ints dilation:ints groups:int",
+        half_conv, half_conv_supports<1, 0, 2, 3>, describe);
 }
 
 template <int faster>
 constexpr ac_kernel_entry half_conv_activation_entry(ac_describe_fn describe) {
-    return {"conv_activation",
-            "out ; x weight bias? other? ; stride:ints padding:ints dilation:ints "
-            "groups:int activation:none,relu,hardtanh,leaky_relu,hardswish,silu "
-            "alpha:float beta:float",
-            half_conv_activation,
-            half_conv_supports<1, 0, 2, 3>,
-            half_conv_work<faster, 0, 2>,
-            0,
-            bfloat16_dtype,
-            describe};
+    return half_entry<faster, half_conv_flops<0, 2>>(
+        "conv_activation",
+        "out ; x weight bias? other? ; stride:ints padding:ints dilation:ints "
+        "groups:int activation:none,relu,hardtanh,leaky_relu,hardswish,silu "
+        "alpha:float beta:float",
+        half_conv_activation, half_conv_supports<1, 0, 2, 3>, describe);
 }
 
 template <int faster>
 constexpr ac_kernel_entry half_conv_dx_entry(ac_describe_fn describe) {
-    return {"conv_dx",
-            "dx ; g weight bias? ; sizes:ints stride:ints padding:ints dilation:ints "
-            "groups:int accumulate:int",
-            half_conv_dx,
-            half_conv_supports<1, 1, 2, 4>,
-            half_conv_work<faster, 1, 2>,
-            0,
-            bfloat16_dtype,
-            describe};
+    return half_entry<faster, half_conv_flops<1, 2>>(
+        "conv_dx",
+        "dx ; g weight bias? ; sizes:ints stride:ints padding:ints dilation:ints "
+        "groups:int accumulate:int",
+        half_conv_dx, half_conv_supports<1, 1, 2, 4>, describe);
 }
 
 template <int faster>
 constexpr ac_kernel_entry half_conv_dweight_entry(ac_describe_fn describe) {
-    return {"conv_dweight",
-            "dweight dbias? ; g x ; kernel:ints stride:ints padding:ints dilation:ints "
-            "groups:int accumulate:int",
-            half_conv_dweight,
-            half_conv_supports<2, 2, 0, 4>,
-            half_conv_work<faster, 2, 0>,
-            0,
-            bfloat16_dtype,
-            describe};
+    return half_entry<faster, half_conv_flops<2, 0>>(
+        "conv_dweight",
+        "dweight dbias? ; g x ; kernel:ints stride:ints padding:ints dilation:ints "
+        "groups:int accumulate:int",
+        half_conv_dweight, half_conv_supports<2, 2, 0, 4>, describe);
 }
 
 }  // namespace
