@@ -30,13 +30,13 @@ import numpy as np
 from autocalc import kernels, nn, optim
 from autocalc._dispatch.plugins.discovery import look_at, plugin_at, registry, sets_of
 from autocalc._dispatch.plugins.precision import matmul_precision
-from autocalc._kernels.kernel_set import KernelImpl
 from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import DType, KernelSpec, Sample
 from autocalc._kernels.table import TABLE
 from autocalc._ops.creation.constants import ones
 from autocalc._ops.creation.from_data import tensor
 from autocalc.testing.conformance import _floating_point as floating_point
+from autocalc.testing.conformance._c_form import by_c
 from autocalc.testing.conformance._checks import PLACES, is_large
 from autocalc.testing.conformance._device import on_host
 from autocalc.testing.conformance._guarded import no_core_dump
@@ -104,14 +104,12 @@ def calls_of(subject: Subject) -> Iterator[SampleCall]:
 
     The function yields more calls than necessary, because a set may refuse some.
     """
-    by_c = {
-        name: KernelImpl(NativeKernel(TABLE[name], impl.native), supports=impl.supports)
+    lists = [_of_kernel(subject, TABLE[name]) for name in subject.kernels]
+    lists += [
+        _of_kernel(by_c(subject, TABLE[name]), TABLE[name])
         for name, impl in subject.kernels.items()
         if impl.native is not None
-    }
-    native = Subject(subject.kernel_set, by_c)
-    lists = [iter(_of_kernel(subject, TABLE[name])) for name in subject.kernels]
-    lists += [iter(_of_kernel(native, TABLE[name])) for name in by_c]
+    ]
     while lists:
         for one in list(lists):
             call = next(one, None)
