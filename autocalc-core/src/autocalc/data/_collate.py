@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,7 +63,7 @@ def default_collate(samples: Sequence[Any]) -> Any:
     if isinstance(first, Mapping):
         return _collate_keys(samples, first)
     if isinstance(first, tuple | list):
-        return _collate_fields(samples, _maker(first))
+        return _collate_fields(samples, first)
     raise DTypeError(
         f"collate: samples of type {type(first).__name__} cannot make a batch; give "
         f"tensors, arrays, numbers, texts, or tuples, lists and dicts of them, or "
@@ -93,7 +93,7 @@ def default_convert(sample: Any) -> Any:
     if isinstance(sample, Mapping):
         return _like(sample, {key: default_convert(sample[key]) for key in sample})
     if isinstance(sample, tuple | list):
-        return _maker(sample)([default_convert(field) for field in sample])
+        return of_fields(sample, map(default_convert, sample))
     return sample
 
 
@@ -122,17 +122,16 @@ def _like(mapping: Mapping[Any, Any], items: dict[Any, Any]) -> Any:
     return result
 
 
-def _maker(sample: Sequence[Any]) -> Callable[[list[Any]], Any]:
-    if hasattr(sample, "_fields"):  # a namedtuple takes its fields one by one
-        return lambda fields: type(sample)(*fields)
-    return list
+def of_fields(sample: Sequence[Any], fields: Iterable[Any]) -> Any:
+    """Return `fields` as a namedtuple if `sample` is one, and as a list otherwise."""
+    return type(sample)(*fields) if hasattr(sample, "_fields") else list(fields)
 
 
-def _collate_fields(samples: Sequence[Any], make: Callable[[list[Any]], Any]) -> Any:
+def _collate_fields(samples: Sequence[Any], first: Sequence[Any]) -> Any:
     lengths = {len(sample) for sample in samples}
     if len(lengths) > 1:
         raise ShapeError(
             f"collate: samples of {min(lengths)} and {max(lengths)} fields cannot make "
             f"one batch; give them all the same fields, or pass `collate_fn`."
         )
-    return make([default_collate(field) for field in zip(*samples, strict=True)])
+    return of_fields(first, map(default_collate, zip(*samples, strict=True)))

@@ -12,7 +12,7 @@ from typing import Any
 from autocalc._ops.creation.from_data import from_numpy
 from autocalc._tensor import Tensor
 from autocalc.data._arrays import Array, Indices, as_array, needs_gradient
-from autocalc.data._collate import default_collate, stack
+from autocalc.data._collate import default_collate, of_fields, stack
 from autocalc.data._iterable import IterableDataset
 from autocalc.data._overrides import overrides
 from autocalc.errors import ArgumentError, DimensionError, ShapeError
@@ -68,7 +68,7 @@ def take(dataset: Any, indices: Indices) -> Any:
     """
     if isinstance(dataset, Dataset) and overrides(type(dataset), "take", "__getitem__"):
         batch = dataset.take(indices)
-        return list(batch) if type(batch) is tuple else batch  # as collating returns
+        return of_fields(batch, batch) if isinstance(batch, tuple) else batch
     return default_collate([dataset[int(i)] for i in indices])
 
 
