@@ -12,12 +12,9 @@ from typing import Any
 from autocalc._compile._guards import Inside
 from autocalc._compile._objects import HEAP, kept_in_class
 from autocalc._compile._places import MISSING, Attribute, Held, HeldWeakly, OfClass
-from autocalc._compile._reads import Path, Reads
+from autocalc._compile._reads import ESCAPES, Reads
 from autocalc._compile._together import Together
 from autocalc._compile._whose import is_users
-
-_ESCAPES = Path()
-_ESCAPES.escapes = True
 
 
 class OfClasses(Inside):
@@ -157,7 +154,7 @@ def _of_bases(
         of_class = vars(base).get(name, MISSING)
         found.place(label, OfClass(found.held(base), name), of_class, code)
         if of_class is not MISSING:
-            found.from_class(label, value, name, of_class, _ESCAPES, reads, code)
+            found.from_class(label, value, name, of_class, ESCAPES, reads, code)
 
 
 def _subclasses(

@@ -64,7 +64,7 @@ from autocalc._compile._places import (
     Place,
     Variable,
 )
-from autocalc._compile._reads import Path, Reads
+from autocalc._compile._reads import ESCAPES, Path, Reads
 from autocalc._compile._weak import keep_weakly, target_of
 from autocalc._compile._whose import is_own, is_standard, is_users
 from autocalc._graph._node import Leaf, Node, Output
@@ -77,9 +77,6 @@ _OPAQUE = (*PLAIN, *_SCALARS, Tensor, Node, Leaf, Output, CodeType, np.dtype)
 
 #: In larger containers a number is guarded with the other elements, and is no input.
 MAX_NUMBERS = 256
-
-_ESCAPES = Path()
-_ESCAPES.escapes = True
 
 #: How classes of Python's library store or compute an attribute.
 _COMPUTED = (GetSetDescriptorType, MemberDescriptorType, property)
@@ -174,7 +171,7 @@ class Found:
         elif isinstance(value, np.ndarray) and path:
             self._array(what, value, path, reads, code)
         if isinstance(value, Enum):
-            self._key(f"{what}.value", vars(value), "_value_", _ESCAPES, reads, code)
+            self._key(f"{what}.value", vars(value), "_value_", ESCAPES, reads, code)
         for name, further in path.items():
             self.attribute(what, value, name, further, reads, code, named=True)
 
@@ -202,7 +199,7 @@ class Found:
         """
         value = target_of(self, what, value, code)
         if isinstance(value, Tensor):
-            self.tensor(what, value, _ESCAPES, reads, code)
+            self.tensor(what, value, ESCAPES, reads, code)
         seen = id(reads), temporary, self.catches
         if is_opaque(value) or not self.first(value, seen):
             return
@@ -232,14 +229,14 @@ class Found:
             names = names | values_in(value)
             self._names(what, value, code)
         for name in names:
-            self.attribute(what, value, name, _ESCAPES, reads, code)
+            self.attribute(what, value, name, ESCAPES, reads, code)
 
     def _parts(self, what: str, value: Any, reads: Reads, code: CodeType) -> None:
         """Guard the objects that can be reached from an object without elements."""
         reads.names.update(names_in(value))
         if isinstance(value, functools.partial):
             for name in ("func", "args", "keywords"):
-                self._kept_in_c(what, value, name, _ESCAPES, reads, code)
+                self._kept_in_c(what, value, name, ESCAPES, reads, code)
         if isinstance(value, CellType):
             self.place(what, Variable(self.held(value)), contents(value), code)
         for part in parts_of(value):
@@ -254,7 +251,7 @@ class Found:
         if not (temporary or isinstance(value, (tuple, frozenset))):
             of = self.elements(what, value, code)
         if isinstance(value, defaultdict):
-            self._kept_in_c(what, value, "default_factory", _ESCAPES, reads, code)
+            self._kept_in_c(what, value, "default_factory", ESCAPES, reads, code)
         inner = {"temporary": temporary}
         if isinstance(value, dict):
             pairs = list(dict.items(value))
@@ -320,7 +317,7 @@ class Found:
                 names |= values_in(kind)
                 self._names(f"the class of {what}", kind, code)
         for name in names:
-            self.attribute(what, value, name, _ESCAPES, reads, code)
+            self.attribute(what, value, name, ESCAPES, reads, code)
 
     def _names(self, what: str, value: type | ModuleType, code: CodeType) -> None:
         """Guard which names a class or module has."""
@@ -339,7 +336,7 @@ class Found:
         if reads.tests:
             further |= {x for x in reads.constants if not hasattr(type(value), x)}
         for name in named | (further if path.escapes else set()):
-            on = path.get(name, _ESCAPES)
+            on = path.get(name, ESCAPES)
             self.key(f"{what}.{name}", own, name, on, reads, code)
             if not hasattr(Tensor, name):
                 place = OfClass(self.held(Tensor), name)
@@ -349,7 +346,7 @@ class Found:
             for name in path.keys() | (reads.names if path.escapes else set()):
                 base, _ = kept_in_class(type(value), name)
                 if base is not None and is_users(base):
-                    on = path.get(name, _ESCAPES)
+                    on = path.get(name, ESCAPES)
                     self.attribute(what, value, name, on, reads, code, named=True)
         for name in path.keys() - named:  # methods that the user has replaced
             base, method = kept_in_class(type(value), name)
@@ -450,7 +447,7 @@ class Found:
             self.place(f"the class of {what}", place, type(value), code)
             if may_lack and name not in vars(value):
                 of = f"{what}.__getattr__", vars(value), "__getattr__"
-                self.key(*of, _ESCAPES, reads, code)
+                self.key(*of, ESCAPES, reads, code)
         take = self.key if may_lack and is_users(value) else self._key
         take(f"{what}.{name}", vars(value), name, path, reads, code)
         return name in vars(value) or not is_users(type(value))

@@ -17,11 +17,8 @@ from autocalc._compile._objects import (
 )
 from autocalc._compile._outside import kept_in_c
 from autocalc._compile._places import Variable
-from autocalc._compile._reads import Path, reads_of
+from autocalc._compile._reads import ESCAPES, reads_of
 from autocalc._compile._surroundings import settings_of
-
-_ESCAPES = Path()
-_ESCAPES.escapes = True
 
 
 def without_elements(found: Any, what: str, value: Any, code: CodeType) -> None:
@@ -52,7 +49,7 @@ def _not_run(found: Any, function: Any) -> None:
     for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
         value = contents(cell)
         found.place(name, Variable(found.held(cell)), value, code)
-        found.look(name, value, reads.locals.get(name, _ESCAPES), reads, code)
+        found.look(name, value, reads.locals.get(name, ESCAPES), reads, code)
 
 
 def surroundings(found: Any, value: Any, code: CodeType) -> None:

@@ -16,11 +16,8 @@ from autocalc._compile._found import Found
 from autocalc._compile._guards import Attributes, Inside
 from autocalc._compile._objects import dict_of
 from autocalc._compile._places import MISSING, Attribute, Element, Place
-from autocalc._compile._reads import Path, Reads, reads_of
+from autocalc._compile._reads import ESCAPES, Reads, reads_of
 from autocalc._tensor import Tensor
-
-_ESCAPES = Path()
-_ESCAPES.escapes = True
 
 #: The kinds of module hooks that calls run.
 _HOOKS = ("forward_pre", "forward", "backward_pre", "backward")
@@ -47,7 +44,7 @@ class OwnObjects:
         own = dict_of(thing) or {}
         for key in list(own):
             label = f"{type(thing).__name__}.{key}"
-            self._found.key(label, own, key, _ESCAPES, reads, code)
+            self._found.key(label, own, key, ESCAPES, reads, code)
 
     def module(self, module: Any) -> None:
         """Guard what a call of a module reads from it."""

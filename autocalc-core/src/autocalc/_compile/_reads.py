@@ -102,6 +102,11 @@ class Path(dict[str, "Path"]):
         return self.setdefault(name, Path())
 
 
+#: The uses of a value of which nothing more is known.
+ESCAPES = Path()
+ESCAPES.escapes = True
+
+
 class Reads:
     """The reads of one code object.
 

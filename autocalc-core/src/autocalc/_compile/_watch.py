@@ -54,7 +54,7 @@ from autocalc._compile._places import (
     Result,
     Variable,
 )
-from autocalc._compile._reads import EVERYTHING, Path, Reads, reads_of
+from autocalc._compile._reads import ESCAPES, EVERYTHING, Reads, reads_of
 from autocalc._compile._recorder import StepRecorder
 from autocalc._compile._tracked import given
 from autocalc._compile._whose import (
@@ -68,9 +68,6 @@ from autocalc._dispatch._callers import UserLine
 from autocalc._graph._grad_mode import is_grad_enabled
 from autocalc._graph._node import Leaf, leaves
 from autocalc._tensor import Tensor
-
-_ESCAPES = Path()
-_ESCAPES.escapes = True
 
 #: Methods of Python's random generators, all in C.
 _DRAWS = frozenset({"random", "getrandbits", "randbytes", "seed", "setstate"})
@@ -489,7 +486,7 @@ class FunctionWatch:
             self._found.place(f"Tensor.{name}", method, vars(Tensor)[name], code)
         if "globals" in reads.globals:
             for name in reads.constants & where.keys():
-                self._found.key(name, where, name, _ESCAPES, reads, code)
+                self._found.key(name, where, name, ESCAPES, reads, code)
         for name, level in reads.imports:
             full = name
             if level:
