@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
 from enum import Enum
 from threading import local
 from types import (
@@ -114,6 +115,15 @@ class Found:
         self._things: list[Any] = []  # keeps objects alive whose ids are in `_seen`
         self._held: dict[int, Held] = {}
         self._elements: dict[int, Elements] = {}
+
+    @contextmanager
+    def perhaps_made(self) -> Iterator[None]:
+        """Treat values found in this block as perhaps made by the recorded function."""
+        before, self.is_old = self.is_old, False
+        try:
+            yield
+        finally:
+            self.is_old = before
 
     def held(self, thing: Any) -> Held:
         """Return the one reference through which all guards hold an object."""

@@ -3,8 +3,7 @@
 
 A replay reads no Python values, so the guards must show whether one has changed.  While
 a function is recorded, this module sees each Python function that runs.  `_reads.py`
-determines what its code can read.  `_found.py` follows that from the function's
-globals, variables of enclosing functions and arguments, and guards it before the code
+determines what its code can read, and `_users_code.py` guards that before the code
 runs.  Values that other functions return to the code are guarded as well.  For
 AutoCalc's modules and optimizers all attributes are guarded.  If code asks a tensor for
 its size or its place in the graph, the tensor is guarded as it was.
@@ -17,53 +16,28 @@ generators other than AutoCalc's, and elements taken from iterators.
 from __future__ import annotations
 
 import gc
-import importlib.util
 import io
 import random
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from inspect import CO_OPTIMIZED
-from itertools import accumulate
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 from autocalc._compile._classes import method_of
 from autocalc._compile._followed import Followed
 from autocalc._compile._found import Found, is_opaque
-from autocalc._compile._functions import contents
 from autocalc._compile._guards import PLAIN, AnyGuard, Drawn, Guard
 from autocalc._compile._insides import surroundings
-from autocalc._compile._objects import (
-    dict_of,
-    held_by,
-    holds_values,
-    kept_in_class,
-    may_be_read,
-    numpy_state,
-)
+from autocalc._compile._objects import held_by, may_be_read, numpy_state
 from autocalc._compile._outside import logs, read_by_library, read_from_outside
 from autocalc._compile._own_objects import OwnObjects
 from autocalc._compile._picked import Picked
-from autocalc._compile._places import (
-    MISSING,
-    Attribute,
-    Element,
-    OfClass,
-    Place,
-    Result,
-    Variable,
-)
-from autocalc._compile._reads import ESCAPES, EVERYTHING, Reads, reads_of
+from autocalc._compile._places import Result
+from autocalc._compile._reads import EVERYTHING, reads_of
 from autocalc._compile._recorder import StepRecorder
 from autocalc._compile._tracked import given
-from autocalc._compile._whose import (
-    answer_of,
-    asks_for_size,
-    is_message,
-    is_users,
-    kind_of,
-)
+from autocalc._compile._users_code import UsersCode
+from autocalc._compile._whose import answer_of, asks_for_size, is_message, kind_of
 from autocalc._dispatch._callers import UserLine
 from autocalc._graph._grad_mode import is_grad_enabled
 from autocalc._graph._node import Leaf, leaves
@@ -74,9 +48,6 @@ _DRAWS = frozenset({"random", "getrandbits", "randbytes", "seed", "setstate"})
 
 #: Methods of files, all in C.
 _WRITES = frozenset({"write", "writelines"})
-
-#: Attributes of frames that lead to values of other functions.
-_FRAMES = frozenset({"f_back", "f_builtins", "f_globals", "f_lasti", "f_locals"})
 
 #: Methods that return the text of a tensor.
 _TEXTS = frozenset({"__repr__", "__format__"})
@@ -124,11 +95,11 @@ class FunctionWatch:
         self._found = Found()
         self.own = OwnObjects(self._found)
         self._found.functions.know(function)
+        self._users = UsersCode(self._found)
         self._recording, self._function = recording, function
         self._spans = following.spans
         self._picked = Picked(following.spans, following.names())
-        self._is_first, self._prints_now = True, False
-        self._may_draw = False  # other threads may draw as well
+        self._prints_now = False
         self._message: FrameType | None = None  # the frame that logs AutoCalc's message
         # Callbacks of the garbage collector are no part of the function.
         codes = [getattr(callback, "__code__", None) for callback in gc.callbacks]
@@ -172,7 +143,7 @@ class FunctionWatch:
         self._found.forget_the_dead()
         if self._spans:
             self._put_plain_numbers()
-        if self._may_draw and numpy_state() != self._drawn:
+        if self._users.may_draw and numpy_state() != self._drawn:
             what = "the random numbers that NumPy draws; draw with AutoCalc's"
             self.guards.append(Drawn(what, None))
 
@@ -238,6 +209,9 @@ class FunctionWatch:
         if frame is self._message and event == "return":
             self._message = None
         return inside
+
+    def _users_frame(self, frame: FrameType, code: CodeType) -> None:
+        self._users.runs(frame, code)
 
     def _is_users(self, frame: FrameType | None) -> bool:
         if frame is None:
@@ -317,7 +291,7 @@ class FunctionWatch:
         thing: Any = frame.f_locals.get("self")
         back: Any = frame.f_back
         is_called = self._is_users(back)
-        with self._perhaps_made():
+        with self._found.perhaps_made():
             if is_called:
                 method_of(self._found, type(thing), code.co_name)
             if hasattr(thing, "_names") and hasattr(thing, "training"):
@@ -346,11 +320,13 @@ class FunctionWatch:
                 place = Result(self._found.held(function))
                 self._found.place(f"{name}()", place, value, back.f_code)
         elif isinstance(value, ModuleType):  # as `importlib.import_module` returns it
-            self._module(value.__name__, value, reads_of(back.f_code), back.f_code)
+            self._users.module(
+                value.__name__, value, reads_of(back.f_code), back.f_code
+            )
         elif isinstance(value, Tensor) or not is_opaque(value):
             reads = reads_of(back.f_code)
             what = f"{code.co_name}()"
-            with self._perhaps_made():
+            with self._found.perhaps_made():
                 self._found.inside(what, value, reads, back.f_code, temporary=True)
 
     def _stored(self, frame: FrameType) -> None:
@@ -365,7 +341,7 @@ class FunctionWatch:
         count = code.co_argcount + code.co_kwonlyargcount
         given = [frame.f_locals.get(name) for name in code.co_varnames[:count]]
         parts = [part for value in given for part in held_by(value)]
-        with self._perhaps_made():
+        with self._found.perhaps_made():
             while parts and back is not None and self._is_users(back):
                 reads = reads_of(back.f_code)
                 for part in parts:
@@ -380,7 +356,7 @@ class FunctionWatch:
             return
         if self._is_users(back):
             reads = reads_of(back.f_code)
-            with self._perhaps_made():
+            with self._found.perhaps_made():
                 for name, value in list(frame.f_locals.items()):
                     given = name, value, reads, back.f_code
                     self._found.inside(*given, temporary=True)
@@ -396,181 +372,16 @@ class FunctionWatch:
         outside = read_by_library(frame)
         if outside and back is frame.f_back:
             self.guards.append(Drawn(outside, self._line(), reads=True))
-        self._generated(frame, code, back.f_code)
+        self._users.generated(frame, code, back.f_code)
         if reads.dynamic or "__reduce_ex__" in reads.constants:
             reads = EVERYTHING
         closes = "__closure__" in reads_of(code).names
-        with self._perhaps_made():
+        with self._found.perhaps_made():
             for name, value in frame.f_locals.items():
                 if may_be_read(value):
                     self._found.inside(name, value, reads, back.f_code, temporary=True)
                 if closes and isinstance(value, FunctionType):
                     self._found.inside(name, value.__closure__, reads, back.f_code)
-
-    def _generated(self, frame: FrameType, code: CodeType, caller: CodeType) -> None:
-        """Guard the defaults of methods that the library generated for user classes."""
-        if not (code.co_filename.startswith("<") and code.co_argcount):
-            return
-        first = frame.f_locals[code.co_varnames[0]]
-        kind = first if isinstance(first, type) else type(first)
-        for name in ("__new__", "__init__") if is_users(kind) else ():
-            method = kept_in_class(kind, name)[1]  # `__new__` is a static method
-            if _code_of(method) is code:
-                function = getattr(method, "__func__", method)
-                self._function_itself(function, reads_of(caller), caller)
-
-    # ---- the user's frames ---------------------------------------------------------
-
-    def _users_frame(self, frame: FrameType, code: CodeType) -> None:
-        # This code can read globals, variables of enclosing functions and arguments.
-        # The compiled function runs first, and its arguments existed before. The
-        # arguments of functions that it calls may be objects that it made.
-        reads, found = reads_of(code), self._found
-        found.catches |= reads.catches
-        self._may_draw |= "random" in reads.names or "random" in reads.globals
-        where = frame.f_globals
-        if found.first(where, (id(code), "globals", found.catches)):
-            self._globals(where, frame.f_builtins, reads, code)
-        values = frame.f_locals
-        functions, cells = found.functions.running(frame)
-        for function in functions:
-            self._function_itself(function, reads, code)
-            closure = zip(code.co_freevars, function.__closure__ or (), strict=True)
-            for name, cell in closure:
-                self._variable(name, cell, reads, code)
-        for name, cell in cells.items():
-            self._variable(name, cell, reads, code)
-        for one in found.functions.partial(code):
-            found.inside("the partial function", one, reads, code)
-        if self._is_first:
-            for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
-                found.unchanged(name, values.get(name), code)
-        with nullcontext() if self._is_first else self._perhaps_made():
-            self._arguments(values, reads, code)
-        self._is_first = False
-
-    @contextmanager
-    def _perhaps_made(self) -> Iterator[None]:
-        """Treat values found in this block as perhaps made by the recorded function."""
-        before, self._found.is_old = self._found.is_old, False
-        try:
-            yield
-        finally:
-            self._found.is_old = before
-
-    def _arguments(self, values: Any, reads: Reads, code: CodeType) -> None:
-        n = code.co_argcount + code.co_kwonlyargcount
-        n += bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
-        names = code.co_varnames[:n]
-        if not code.co_flags & CO_OPTIMIZED:  # code of `eval`, which gets variables
-            names = (*names, *(values.keys() & reads.globals.keys()))
-        for name in names:
-            if name in values:
-                self._argument(name, values[name], reads, code)
-        if n and code.co_varnames[0] in values:
-            self._method(code, values[code.co_varnames[0]], reads)
-
-    def _globals(
-        self, where: Any, of_python: Any, reads: Reads, code: CodeType
-    ) -> None:
-        for name, path in reads.globals.items():
-            self._found.key(name, where, name, path, reads, code)
-            if name not in where:
-                place = Element(self._found.held(of_python), name)
-                self._found.place(name, place, of_python.get(name, MISSING), code)
-        if reads.names & _FRAMES:
-            what = "the frames of functions that run"
-            self.guards.append(Drawn(what, None, None, code, reads=True))
-        for name in (reads.names | reads.operators) & vars(Tensor).keys():
-            method = OfClass(self._found.held(Tensor), name)
-            self._found.place(f"Tensor.{name}", method, vars(Tensor)[name], code)
-        if "globals" in reads.globals:
-            for name in reads.constants & where.keys():
-                self._found.key(name, where, name, ESCAPES, reads, code)
-        for name, level in reads.imports:
-            full = name
-            if level:
-                package = where.get("__package__") or ""
-                full = importlib.util.resolve_name("." * level + name, package)
-            for one in accumulate(full.split("."), "{}.{}".format):
-                self._module(one, sys.modules.get(one), reads, code)
-        if reads.imports_any:
-            what = "what `__import__` finds (importlib.import_module is guarded)"
-            self.guards.append(Drawn(what, None, None, code, reads=True))
-
-    def _module(self, name: str, module: Any, reads: Reads, code: CodeType) -> None:
-        """Guard what code reads from a module that it imports itself."""
-        if isinstance(module, ModuleType):
-            place = Element(self._found.held(sys.modules), name)
-            self._found.place(name, place, module, code)
-            self._found.inside(name, module, reads, code)
-
-    def _variable(self, name: str, cell: Any, reads: Reads, code: CodeType) -> None:
-        """Guard a variable of an enclosing function."""
-        path = reads.locals.get(name)
-        if path is None:
-            return
-        value = contents(cell)
-        self._found.place(name, Variable(self._found.held(cell)), value, code)
-        if value is not MISSING:
-            self._found.look(name, value, path, reads, code)
-
-    def _argument(self, name: str, value: Any, reads: Reads, code: CodeType) -> None:
-        """Guard what code reads from an argument; a call may make new containers."""
-        path = reads.locals.get(name, reads.globals.get(name))
-        if isinstance(value, Tensor) and path is not None:
-            self._found.tensor(name, value, path, reads, code)
-        if path is None or is_opaque(value):
-            return
-        is_called = path.called and holds_values(value)
-        if isinstance(value, (list, tuple, dict, set)) or path.escapes or is_called:
-            self._found.inside(name, value, reads, code, temporary=True)
-        else:
-            self._found.functions.know(value)
-        for key, further in path.items():
-            self._found.attribute(name, value, key, further, reads, code, named=True)
-
-    def _function_itself(self, function: Any, reads: Reads, code: CodeType) -> None:
-        """Guard the code of a function and the defaults of its arguments."""
-        if not self._found.first(function, "function"):
-            return
-        held, name = self._found.held(function), function.__name__
-        for key in ("__code__", "__defaults__", "__kwdefaults__"):
-            value = getattr(function, key)
-            if value is not None:  # defaults that are added later change no call
-                self._found.place(f"{name}.{key}", Attribute(held, key), value, code)
-                self._found.inside(f"{key} of {name}", value, reads, code)
-
-    def _method(self, code: CodeType, thing: Any, reads: Reads) -> None:
-        """Guard that an object gets this method from its class."""
-        kind = thing if isinstance(thing, type) else type(thing)
-        if not is_users(kind) or not self._found.first(thing, ("method", id(code))):
-            return
-        self._found.functions.know_methods(kind)
-        if "super" in reads.globals:
-            for base in filter(is_users, kind.__mro__):
-                self._found.inside(f"super() of {kind.__name__}", base, reads, code)
-        # Python finds the method in the first class of the method resolution order that
-        # has it. So guards ensure that no earlier class and not the object's own dict
-        # has it.
-        name, bases = code.co_name, kind.__mro__
-        having = [base for base in bases if name in vars(base)]
-        if not having:
-            return
-        label = f"{kind.__name__}.{name}"
-        this = [base for base in having if _code_of(vars(base)[name]) is code]
-        for base in bases[: bases.index((this or having)[0]) + 1]:
-            place: Place = OfClass(self._found.held(base), name)
-            self._found.place(label, place, vars(base).get(name, MISSING), code)
-        own = None if kind is thing else dict_of(thing)
-        if isinstance(own, dict) and name not in own:
-            place = Element(self._found.held(own), name)
-            self._found.place(label, place, MISSING, code)
-
-
-def _code_of(method: Any) -> Any:
-    """Return the code of a function, a class method or a static method."""
-    return getattr(getattr(method, "__func__", method), "__code__", None)
 
 
 def _id_of(gradient: Any) -> int | None:
