@@ -26,10 +26,10 @@ class ExponentialFamily(Distribution):
     Parameters
     ----------
     batch_shape
-        The shape of the batch of distributions.
-    The shape of the batch of distributions.
+        The shape of a batch of independent distributions with parameters of their own.
+    event_shape
         The shape of one value.
-    The shape of one value.
+    validate_args
         True to check the parameters here, and the values passed to methods.  None means
         the default of `Distribution.set_default_validate_args`.
 
