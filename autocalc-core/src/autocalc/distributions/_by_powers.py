@@ -14,6 +14,7 @@ from autocalc.distributions._counted import finite
 from autocalc.distributions._distribution import Constraints
 from autocalc.distributions._draws import bounded_exp, inside_ends, inside_unit
 from autocalc.distributions._from_gamma import if_above
+from autocalc.distributions._parameters import ByTwo
 from autocalc.distributions._special import digamma, lbeta, lgamma
 
 
@@ -319,7 +320,7 @@ class Weibull(_ByQuantiles):
         return _EULER * (1 - 1 / k) + (self.scale / k).log() + 1
 
 
-class Kumaraswamy(_ByQuantiles):
+class Kumaraswamy(ByTwo, _ByQuantiles):
     """Kumaraswamy distribution: density a b x^(a - 1) (1 - x^a)^(b - 1) on [0, 1].
 
     It is similar to the Beta distribution.
@@ -345,23 +346,6 @@ class Kumaraswamy(_ByQuantiles):
     >>> ac.distributions.Kumaraswamy(1.0, 3.0).mean
     tensor(0.2500)
     """
-
-    arg_constraints: ClassVar[Constraints] = {
-        "concentration1": constraints.positive,
-        "concentration0": constraints.positive,
-    }
-    support = constraints.unit_interval
-
-    def __init__(
-        self,
-        concentration1: Any,
-        concentration0: Any,
-        validate_args: bool | None = None,
-    ) -> None:
-        self.concentration1, self.concentration0 = self._broadcast_values(
-            concentration1=concentration1, concentration0=concentration0
-        )
-        super().__init__(self.concentration1.shape, validate_args=validate_args)
 
     def _moment(self, n: int) -> Tensor:
         b = self.concentration0

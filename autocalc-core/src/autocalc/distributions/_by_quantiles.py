@@ -13,6 +13,7 @@ from autocalc._tensor.checks import short
 from autocalc.distributions import constraints
 from autocalc.distributions._distribution import Constraints, Distribution
 from autocalc.distributions._exponential_family import ExponentialFamily
+from autocalc.distributions._parameters import ByScale
 from autocalc.errors import ArgumentError
 
 _EULER = 0.5772156649015329
@@ -189,28 +190,8 @@ class Exponential(_ByQuantiles, ExponentialFamily):
     _mean_carrier_measure = 0
 
 
-class _Located(_ByQuantiles):
+class _Located(ByScale, _ByQuantiles):
     """A distribution that a place and a scale describe."""
-
-    arg_constraints: ClassVar[Constraints] = {
-        "loc": constraints.real,
-        "scale": constraints.positive,
-    }
-    support = constraints.real
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = self._broadcast_values(loc=loc, scale=scale)
-        super().__init__(self.loc.shape, validate_args=validate_args)
-
-    @property
-    def mean(self) -> Tensor:
-        """The mean."""
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        """The most probable value."""
-        return self.loc
 
     def _standardised(self, where: str, value: Any) -> Tensor:
         return (self._checked(where, value) - self.loc) / self.scale

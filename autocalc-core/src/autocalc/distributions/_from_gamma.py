@@ -17,6 +17,7 @@ from autocalc.distributions._distribution import Constraints, Distribution
 from autocalc.distributions._draws import bounded_exp, inside_ends, log_standard_gamma
 from autocalc.distributions._gamma import Gamma
 from autocalc.distributions._incomplete_gamma import gammaincc
+from autocalc.distributions._parameters import ByRate
 from autocalc.distributions._special import digamma, lbeta, lgamma
 
 
@@ -68,7 +69,7 @@ class Chi2(Gamma):
         super().__init__(0.5 * self.df, 0.5, validate_args=validate_args)
 
 
-class InverseGamma(Distribution):
+class InverseGamma(ByRate):
     """Inverse Gamma distribution: that of 1 / y, where y is Gamma distributed.
 
     The density is rate^a x^(-a - 1) exp(-rate / x) / Gamma(a), where a is the
@@ -98,19 +99,7 @@ class InverseGamma(Distribution):
     """
 
     has_rsample = True
-    arg_constraints: ClassVar[Constraints] = {
-        "concentration": constraints.positive,
-        "rate": constraints.positive,
-    }
     support = constraints.positive
-
-    def __init__(
-        self, concentration: Any, rate: Any, validate_args: bool | None = None
-    ) -> None:
-        self.concentration, self.rate = self._broadcast_values(
-            concentration=concentration, rate=rate
-        )
-        super().__init__(self.rate.shape, validate_args=validate_args)
 
     @property
     def base_dist(self) -> Gamma:

@@ -19,11 +19,12 @@ from autocalc.distributions._draws import (
 )
 from autocalc.distributions._exponential_family import ExponentialFamily
 from autocalc.distributions._incomplete_gamma import gammainc
+from autocalc.distributions._parameters import ByRate, ByTwo
 from autocalc.distributions._special import digamma, lbeta, lgamma
 from autocalc.errors import ShapeError
 
 
-class Gamma(ExponentialFamily):
+class Gamma(ByRate, ExponentialFamily):
     """Gamma distribution: density rate^a x^(a - 1) exp(-rate x) / Gamma(a) for x > 0.
 
     Samples of `rsample` are differentiable in both parameters, by implicit
@@ -53,19 +54,7 @@ class Gamma(ExponentialFamily):
     """
 
     has_rsample = True
-    arg_constraints: ClassVar[Constraints] = {
-        "concentration": constraints.positive,
-        "rate": constraints.positive,
-    }
     support = constraints.nonnegative
-
-    def __init__(
-        self, concentration: Any, rate: Any, validate_args: bool | None = None
-    ) -> None:
-        self.concentration, self.rate = self._broadcast_values(
-            concentration=concentration, rate=rate
-        )
-        super().__init__(self.rate.shape, validate_args=validate_args)
 
     @property
     def mean(self) -> Tensor:
@@ -115,7 +104,7 @@ class Gamma(ExponentialFamily):
     _mean_carrier_measure = 0
 
 
-class Beta(ExponentialFamily):
+class Beta(ByTwo, ExponentialFamily):
     """Beta distribution: density x^(a - 1) (1 - x)^(b - 1) / B(a, b) for x in [0, 1].
 
     Samples of `rsample` are differentiable in both parameters, by implicit
@@ -144,22 +133,6 @@ class Beta(ExponentialFamily):
     """
 
     has_rsample = True
-    arg_constraints: ClassVar[Constraints] = {
-        "concentration1": constraints.positive,
-        "concentration0": constraints.positive,
-    }
-    support = constraints.unit_interval
-
-    def __init__(
-        self,
-        concentration1: Any,
-        concentration0: Any,
-        validate_args: bool | None = None,
-    ) -> None:
-        self.concentration1, self.concentration0 = self._broadcast_values(
-            concentration1=concentration1, concentration0=concentration0
-        )
-        super().__init__(self.concentration1.shape, validate_args=validate_args)
 
     def _total(self) -> Tensor:
         return self.concentration1 + self.concentration0

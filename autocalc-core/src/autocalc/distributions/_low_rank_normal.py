@@ -16,15 +16,12 @@ from autocalc._ops.random.random_draws import randn
 from autocalc._ops.views.broadcasting import broadcast_to
 from autocalc._tensor import Tensor
 from autocalc.distributions import constraints
-from autocalc.distributions._distribution import (
-    Constraints,
-    Distribution,
-    broadcast_values,
-)
+from autocalc.distributions._distribution import Constraints, broadcast_values
+from autocalc.distributions._parameters import Centred
 from autocalc.errors import ShapeError
 
 
-class LowRankMultivariateNormal(Distribution):
+class LowRankMultivariateNormal(Centred):
     """Multivariate normal distribution with covariance matrix W W^T + diag(d).
 
     No K x K system is solved.  With D = diag(d) and C = 1 + W^T D^-1 W, the inverse of
@@ -105,16 +102,6 @@ class LowRankMultivariateNormal(Distribution):
         w: Any = self.cov_factor
         scaled = w / self.cov_diag.unsqueeze(-1)
         return cholesky(eye(w.shape[-1]).to(w.dtype) + w.mT @ scaled)
-
-    @property
-    def mean(self) -> Tensor:
-        """The mean."""
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        """The most probable value."""
-        return self.loc
 
     @property
     def variance(self) -> Tensor:

@@ -20,10 +20,11 @@ from autocalc.distributions._by_covariance import (
     given_matrix,
 )
 from autocalc.distributions._distribution import Constraints, broadcast_values
+from autocalc.distributions._parameters import Centred
 from autocalc.errors import ShapeError
 
 
-class MultivariateNormal(ByCovariance):
+class MultivariateNormal(Centred, ByCovariance):
     """Multivariate normal distribution with mean `loc` and covariance matrix C = L L^T.
 
     The density is exp(-(x - loc)^T C^-1 (x - loc) / 2) / sqrt(det(2 pi C)).  Give
@@ -96,16 +97,6 @@ class MultivariateNormal(ByCovariance):
         self.__dict__[name] = broadcast_to(matrix, (*batch, size, size))
         super().__init__(batch, (size,), validate_args)
         self._unbroadcasted_scale_tril = factor_of(name, self.__dict__[name])
-
-    @property
-    def mean(self) -> Tensor:
-        """The mean."""
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        """The most probable value."""
-        return self.loc
 
     @property
     def variance(self) -> Tensor:

@@ -12,12 +12,13 @@ from autocalc._tensor import Tensor
 from autocalc.distributions import constraints
 from autocalc.distributions._distribution import Constraints, Distribution
 from autocalc.distributions._exponential_family import ExponentialFamily
+from autocalc.distributions._parameters import ByScale
 from autocalc.distributions._special import erfinv
 
 _LOG_ROOT = 0.5 * math.log(2 * math.pi)
 
 
-class Normal(ExponentialFamily):
+class Normal(ByScale, ExponentialFamily):
     """Normal distribution: density exp(-z^2 / 2) / (scale sqrt(2 pi)).
 
     Here z = (x - loc) / scale.
@@ -48,25 +49,6 @@ class Normal(ExponentialFamily):
     """
 
     has_rsample = True
-    arg_constraints: ClassVar[Constraints] = {
-        "loc": constraints.real,
-        "scale": constraints.positive,
-    }
-    support = constraints.real
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = self._broadcast_values(loc=loc, scale=scale)
-        super().__init__(self.loc.shape, validate_args=validate_args)
-
-    @property
-    def mean(self) -> Tensor:
-        """The mean."""
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        """The most probable value."""
-        return self.loc
 
     @property
     def variance(self) -> Tensor:
