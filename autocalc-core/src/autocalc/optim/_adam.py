@@ -8,11 +8,11 @@ from typing import Any
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc.optim import _recorded
 from autocalc.optim._counting import CountingOptimizer
-from autocalc.optim._optimizer import Group, Params, check_betas
+from autocalc.optim._optimizer import Averaging, Group, Params
 from autocalc.optim._settings import settings_of
 
 
-class _Adam(CountingOptimizer):
+class _Adam(Averaging, CountingOptimizer):
     """The common part of both, which differ in their weight decay."""
 
     _decoupled: bool
@@ -20,11 +20,6 @@ class _Adam(CountingOptimizer):
     _buffers = frozenset({"exp_avg", "exp_avg_sq", "max_exp_avg_sq"})
 
     _update = _recorded.adam
-
-    def _check_group(self, group: Group) -> None:
-        super()._check_group(group)
-        self._check_not_negative(group, "eps")
-        self._check(group, "betas", *check_betas(group["betas"]))
 
     def _settings(self, group: Group) -> tuple[Any, ...]:
         return (

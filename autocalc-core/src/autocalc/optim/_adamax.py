@@ -6,13 +6,13 @@ from __future__ import annotations
 from autocalc._ops.elementwise.clamping import maximum
 from autocalc._tensor import Tensor
 from autocalc.optim._batch import State
-from autocalc.optim._optimizer import Group, Params, check_betas
+from autocalc.optim._optimizer import Averaging, Group, Params
 from autocalc.optim._per_parameter import ParameterOptimizer, decayed, kept
 from autocalc.optim._rates import rate_of
 from autocalc.optim._settings import settings_of
 
 
-class Adamax(ParameterOptimizer):
+class Adamax(Averaging, ParameterOptimizer):
     """Adamax: Adam with the largest absolute gradient instead of the mean square.
 
     For a parameter p with the gradient g, in step t = 1, 2, ...; m and u are initially
@@ -75,11 +75,6 @@ class Adamax(ParameterOptimizer):
         stochastic_rounding: bool = False,
     ) -> None:
         super().__init__(params, settings_of(locals()))
-
-    def _check_group(self, group: Group) -> None:
-        super()._check_group(group)
-        self._check_not_negative(group, "eps")
-        self._check(group, "betas", *check_betas(group["betas"]))
 
     def _numbers_of(self, group: Group, state: State, t: int) -> tuple[float, ...]:
         del state

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from autocalc._tensor import Tensor
 from autocalc.optim._batch import State
-from autocalc.optim._optimizer import Group, Params, check_betas
+from autocalc.optim._optimizer import Averaging, Group, Params
 from autocalc.optim._per_parameter import (
     ParameterOptimizer,
     averages,
@@ -17,7 +17,7 @@ from autocalc.optim._rates import rate_of
 from autocalc.optim._settings import settings_of
 
 
-class NAdam(ParameterOptimizer):
+class NAdam(Averaging, ParameterOptimizer):
     """NAdam: Adam with Nesterov's momentum.
 
     For a parameter p with the gradient g, in step t = 1, 2, ...; m and v are initially
@@ -91,8 +91,7 @@ class NAdam(ParameterOptimizer):
 
     def _check_group(self, group: Group) -> None:
         super()._check_group(group)
-        self._check_not_negative(group, "eps", "momentum_decay")
-        self._check(group, "betas", *check_betas(group["betas"]))
+        self._check_not_negative(group, "momentum_decay")
 
     def _begun(self, group: Group) -> dict[str, float]:
         return {**super()._begun(group), "mu_product": 1.0}

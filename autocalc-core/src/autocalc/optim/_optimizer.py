@@ -395,3 +395,12 @@ class Optimizer(Hooked):
                 f"    {key}: {group[key]}" for key in sorted(group) if key != "params"
             ]
         return "\n".join([f"{self._name} (", *lines, ")"])
+
+
+class Averaging(Optimizer):
+    """An optimizer as Adam: two averages with weights `betas`, and a small `eps`."""
+
+    def _check_group(self, group: Group) -> None:
+        super()._check_group(group)
+        self._check_not_negative(group, "eps")
+        self._check(group, "betas", *check_betas(group["betas"]))

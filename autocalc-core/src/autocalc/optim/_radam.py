@@ -7,7 +7,7 @@ from autocalc._ops._operator.coerce import as_operand
 from autocalc._tensor import Tensor
 from autocalc._tensor.dtypes import bool_
 from autocalc.optim._batch import State
-from autocalc.optim._optimizer import Group, Params, check_betas
+from autocalc.optim._optimizer import Averaging, Group, Params
 from autocalc.optim._per_parameter import (
     ParameterOptimizer,
     averages,
@@ -19,7 +19,7 @@ from autocalc.optim._rates import rate_of
 from autocalc.optim._settings import settings_of
 
 
-class RAdam(ParameterOptimizer):
+class RAdam(Averaging, ParameterOptimizer):
     """RAdam: Adam without the division by sqrt(v) until enough gradients were seen.
 
     For a parameter p with the gradient g, in step t = 1, 2, ...; m and v are initially
@@ -89,11 +89,6 @@ class RAdam(ParameterOptimizer):
         stochastic_rounding: bool = False,
     ) -> None:
         super().__init__(params, settings_of(locals()))
-
-    def _check_group(self, group: Group) -> None:
-        super()._check_group(group)
-        self._check_not_negative(group, "eps")
-        self._check(group, "betas", *check_betas(group["betas"]))
 
     def _numbers_of(self, group: Group, state: State, t: int) -> tuple[float, ...]:
         del state
