@@ -49,8 +49,12 @@ class _ChannelNorm(Module):
         dtype: DType | None,
         bias: bool,
     ) -> None:
+        where = type(self).__name__
+        check_switches(
+            where, affine=affine, track_running_stats=track_running_stats, bias=bias
+        )
         Module.__init__(self)
-        (num_features,) = check_sizes(type(self).__name__, num_features=num_features)
+        (num_features,) = check_sizes(where, num_features=num_features)
         self.num_features = num_features
         self.eps = eps
         self.momentum = momentum
@@ -129,12 +133,6 @@ class _BatchNorm(_ChannelNorm):
         *,
         bias: bool = True,
     ) -> None:
-        check_switches(
-            type(self).__name__,
-            affine=affine,
-            track_running_stats=track_running_stats,
-            bias=bias,
-        )
         self._init(num_features, eps, momentum, affine, track_running_stats, device,
                    dtype, bias)  # fmt: skip
 
@@ -313,12 +311,6 @@ class _InstanceNorm(_ChannelNorm):
         *,
         bias: bool = True,
     ) -> None:
-        check_switches(
-            type(self).__name__,
-            affine=affine,
-            track_running_stats=track_running_stats,
-            bias=bias,
-        )
         self._init(num_features, eps, momentum, affine, track_running_stats, device,
                    dtype, bias)  # fmt: skip
 
