@@ -87,7 +87,41 @@ class Span:
         return formula
 
 
-class Tracked(int):
+class Ordered:
+    """Comparisons that all depend on `_is_less`, so that each is noted."""
+
+    def _is_less(self, other: Any, *, equal: bool) -> Any:
+        raise NotImplementedError
+
+    def __lt__(self, other: Any) -> Any:
+        return self._is_less(other, equal=False)
+
+    def __le__(self, other: Any) -> Any:
+        return self._is_less(other, equal=True)
+
+    def __gt__(self, other: Any) -> Any:
+        less = self._is_less(other, equal=True)
+        return less if less is NotImplemented else not less
+
+    def __ge__(self, other: Any) -> Any:
+        less = self._is_less(other, equal=False)
+        return less if less is NotImplemented else not less
+
+    def __eq__(self, other: object) -> Any:
+        less = self._is_less(other, equal=False)
+        if less is NotImplemented or less:
+            return less if less is NotImplemented else False
+        return self._is_less(other, equal=True)
+
+    def __ne__(self, other: object) -> Any:
+        same = self == other
+        return same if same is NotImplemented else not same
+
+    def __hash__(self) -> int:
+        raise NotImplementedError
+
+
+class Tracked(Ordered, int):
     """The integer ``slope * t + start`` of a number t, with the span of t."""
 
     _span: Span
@@ -199,30 +233,6 @@ class Tracked(int):
         slope, start = self._slope, self._start
         answer = less(plain(self), other)
         return self._span.decide(lambda t: less(slope * t + start, other), answer)
-
-    def __lt__(self, other: Any) -> Any:
-        return self._is_less(other, equal=False)
-
-    def __le__(self, other: Any) -> Any:
-        return self._is_less(other, equal=True)
-
-    def __gt__(self, other: Any) -> Any:
-        less = self._is_less(other, equal=True)
-        return less if less is NotImplemented else not less
-
-    def __ge__(self, other: Any) -> Any:
-        less = self._is_less(other, equal=False)
-        return less if less is NotImplemented else not less
-
-    def __eq__(self, other: object) -> Any:
-        less = self._is_less(other, equal=False)
-        if less is NotImplemented or less:
-            return less if less is NotImplemented else False
-        return self._is_less(other, equal=True)
-
-    def __ne__(self, other: object) -> Any:
-        same = self == other
-        return same if same is NotImplemented else not same
 
     def __bool__(self) -> bool:
         return bool(self != 0)

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._compile._tracked import GIVEN, Formula, Span
+from autocalc._compile._tracked import GIVEN, Formula, Ordered, Span
 
 
-class TrackedFloat(float):
+class TrackedFloat(Ordered, float):
     """A number, or a number computed from it, with the span of the number."""
 
     _span: Span
@@ -72,31 +72,9 @@ class TrackedFloat(float):
             self._span.keep(low, math.inf)
         return is_less
 
-    def __lt__(self, other: Any) -> Any:
-        return self._is_less(other, equal=False)
-
-    def __le__(self, other: Any) -> Any:
-        return self._is_less(other, equal=True)
-
-    def __gt__(self, other: Any) -> Any:
-        less = self._is_less(other, equal=True)
-        return less if less is NotImplemented else not less
-
-    def __ge__(self, other: Any) -> Any:
-        less = self._is_less(other, equal=False)
-        return less if less is NotImplemented else not less
-
     def __eq__(self, other: object) -> Any:
-        if self._span.hosted:  # it may be any number: take the general path
-            return False
-        less = self._is_less(other, equal=False)
-        if less is NotImplemented or less:
-            return less if less is NotImplemented else False
-        return self._is_less(other, equal=True)
-
-    def __ne__(self, other: object) -> Any:
-        same = self == other
-        return same if same is NotImplemented else not same
+        # A hosted one may be any number: it takes the general path.
+        return not self._span.hosted and super().__eq__(other)
 
     def __bool__(self) -> bool:
         return bool(self != 0.0)
