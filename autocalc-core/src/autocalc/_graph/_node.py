@@ -30,6 +30,7 @@ class Version:
     __slots__ = ("count", "exported", "line")
 
     #: Whether others may write the storage without counting: NumPy, `Tensor.data`.
+    #: The native engine makes versions without `__init__`, so it is unset until then.
     exported: bool
 
     #: The line of the last write; set in anomaly mode only.

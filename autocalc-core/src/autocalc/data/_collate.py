@@ -123,7 +123,7 @@ def _like(mapping: Mapping[Any, Any], items: dict[Any, Any]) -> Any:
 
 
 def of_fields(sample: Sequence[Any], fields: Iterable[Any]) -> Any:
-    """Return `fields` as a namedtuple if `sample` is one, and as a list otherwise."""
+    """Return `fields` as a named tuple like `sample` if it is one, or else a list."""
     return type(sample)(*fields) if hasattr(sample, "_fields") else list(fields)
 
 
