@@ -32,6 +32,9 @@ _VERSION_KEY = "autocalc_version"
 _VERSION = "2"
 _WITHOUT_DIGEST = ("1",)
 
+#: The errors of metadata that do not describe the tensors of their file.
+_UNFIT = (ValueError, KeyError, TypeError, RecursionError, MemoryError, OverflowError)
+
 
 def save(
     obj: Any, f: str | os.PathLike[str] | IO[bytes], *, lock: bool = False
@@ -43,7 +46,7 @@ def save(
     obj : object
         A tensor, a number, a text, None, a list, tuple or dict of such values, or an
         object with a `state_dict()` (a module, an optimizer), at any depth.  Tensors
-        that share their memory are stored once.
+        with the same memory, shape and strides are stored once.
     f : str, path or file
         The file to write.  If it is given by its path, it is replaced in one step after
         all data is on the disk, so a crash leaves either the old file or the new one.
@@ -127,7 +130,8 @@ def load(
 
     It also reads files of `torch.save` that contain only tensors and plain values in
     dicts, lists and tuples, such as a `state_dict` or the state of an optimizer.
-    Tensors that shared memory when they were saved share memory on the CPU again.
+    Tensors that overlapped in memory when they were saved do so on the CPU again, and
+    have the same strides.
 
     Parameters
     ----------
@@ -277,7 +281,7 @@ def _decode(
 ) -> Any:
     try:
         return Decoder(arrays, device).decode(tree)
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except _UNFIT as error:
         raise CheckpointError(
             f"load: the metadata of {file} do not describe its tensors ({error!r}), so "
             "the file was changed after it was saved. Save it again."

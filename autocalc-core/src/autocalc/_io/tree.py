@@ -4,6 +4,7 @@
 Plain values, lists and dicts with string keys are stored as JSON.  Any other value is
 an object whose key `$` names its kind, for example a tensor: `{"$": "tensor", "name":
 "0.bias"}`. An array that occurs twice is stored once, and is loaded as one tensor.
+Tensors that overlap in memory are stored each for itself, and overlap when loaded.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from autocalc._dispatch.selection.state import refuse_reading
+from autocalc._io import memory
 from autocalc._ops.creation.from_data import from_numpy
-from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.device import Device, host_array
 from autocalc._tensor.state_dict import StateDict
 from autocalc.errors import CheckpointError, DTypeError
@@ -39,12 +41,15 @@ class Encoder:
         # Keeps every array alive while addresses are compared.  Otherwise the address
         # of a freed temporary array could be reused for the next one.
         self._seen: list[Array] = []
+        self._tensors: list[tuple[dict[str, Any], Array]] = []
 
     def encode(self, value: Any) -> str:
         """Return the JSON text of `value`."""
         import json  # 2 ms of import, only for saving
 
-        return json.dumps(self._encode(value, ()), allow_nan=False)
+        tree = self._encode(value, ())
+        memory.add_places(self._tensors)
+        return json.dumps(tree, allow_nan=False)
 
     def _encode(self, value: Any, path: tuple[str, ...]) -> Any:
         if len(path) > _MAX_DEPTH:
@@ -107,12 +112,11 @@ class Encoder:
 
     def _encode_tensor(self, value: Any, path: tuple[str, ...]) -> dict[str, Any]:
         refuse_reading("save")
-        name = self._name(
-            host_array(value._array), path
-        )  # numpy() would mark it as exported
-        node: dict[str, Any] = {_KIND: "tensor", "name": name}
+        array = host_array(value._array)  # numpy() would mark it as exported
+        node: dict[str, Any] = {_KIND: "tensor", "name": self._name(array, path)}
         if value.requires_grad:
             node["requires_grad"] = True
+        self._tensors.append((node, array))
         return node
 
     def _name(self, array: Array, path: tuple[str, ...]) -> str:
@@ -149,6 +153,7 @@ class Decoder:
         self._arrays = arrays
         self._device = device
         self._made: dict[tuple[str, str, bool], Any] = {}
+        self._blocks = memory.Blocks()
 
     def decode(self, text: str) -> Any:
         """Return the value that `text` describes."""
@@ -186,10 +191,18 @@ class Decoder:
         key = (kind, node["name"], bool(node.get("requires_grad")))
         if key not in self._made:
             array = self._arrays[node["name"]]
-            self._made[key] = (
-                array if kind == "array" else loaded(array, self._device, key[2])
-            )
+            self._made[key] = array if kind == "array" else self._tensor(array, node)
         return self._made[key]
+
+    def _tensor(self, array: Array, node: dict[str, Any]) -> Tensor:
+        wants = bool(node.get("requires_grad"))
+        place = node.get(memory.KEY)
+        if place is None or self._device is not None:
+            return loaded(array, self._device, wants)
+        placed, version = self._blocks.placed(array, place)
+        tensor = make(placed, None)
+        tensor._version = version
+        return tensor.requires_grad_() if wants else tensor
 
 
 def loaded(array: Array, device: Device | None, requires_grad: bool = False) -> Tensor:

@@ -3,7 +3,8 @@
 
 A tensor's array belongs to a *storage*: the outermost array of which it is a view.  Two
 tensors with one storage share memory.  Their copies do so too, if one call of
-`deepcopy` or one pickle contains both.
+`deepcopy` or one pickle contains both.  As in PyTorch, `deepcopy` gives each parameter
+its own memory.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ def shallow_copy(x: Any) -> Any:
     return result
 
 
-def deep_copy(x: Any, memo: dict[Any, Any], *, whole: bool = True) -> Any:
+def deep_copy(x: Any, memo: dict[Any, Any]) -> Any:
     """Return a leaf of the same class on new memory, and register it in `memo`.
 
-    With `whole`, the user's attributes are copied as well.
+    Its gradient and the user's attributes are copied as well.
     """
     from copy import deepcopy
 
@@ -43,6 +44,20 @@ def deep_copy(x: Any, memo: dict[Any, Any], *, whole: bool = True) -> Any:
     grad = x.grad
     if grad is not None:
         result.grad = deepcopy(grad if grad.is_leaf else grad.detach(), memo)
+    _set_extras(result, *(deepcopy(part, memo) for part in _extras(x)))
+    return result
+
+
+def own_copy(x: Any, memo: dict[Any, Any], *, whole: bool) -> Any:
+    """Return a leaf of the same class whose memory it shares with no other tensor.
+
+    Register it in `memo`. It has no gradient, and the user's attributes only with
+    `whole`.
+    """
+    from copy import deepcopy
+
+    array = x.detach().clone()._array
+    memo[id(x)] = result = assemble(type(x), array, x.requires_grad)
     if whole:
         _set_extras(result, *(deepcopy(part, memo) for part in _extras(x)))
     return result

@@ -11,7 +11,7 @@ from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops.creation.constants import empty
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flag
-from autocalc._tensor.copying import deep_copy
+from autocalc._tensor.copying import own_copy
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -71,8 +71,8 @@ class Parameter(Tensor):
             self.requires_grad_()
 
     def __deepcopy__(self, memo: dict[Any, Any]) -> Tensor:
-        """Return a parameter on new memory, without attributes, as PyTorch does."""
-        copy: Tensor = deep_copy(self, memo, whole=type(self) is not Parameter)
+        """Return a parameter on its own memory, without gradient and attributes."""
+        copy: Tensor = own_copy(self, memo, whole=type(self) is not Parameter)
         return copy
 
     def __repr__(self) -> str:
