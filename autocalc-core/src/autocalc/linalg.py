@@ -19,6 +19,7 @@ from autocalc._ops.matrices.factorizations import (
     svd,
     svdvals,
 )
+from autocalc._ops.matrices.ldl_factors import ldl_factor, ldl_factor_ex, ldl_solve
 from autocalc._ops.matrices.linalg_vectors import cond, cross, vander, vecdot
 from autocalc._ops.matrices.linalg_vectors import diagonal_of as diagonal
 from autocalc._ops.matrices.linear_systems import inv, matrix_power, multi_dot, solve
@@ -51,6 +52,9 @@ __all__ = [
     "householder_product",
     "inv",
     "inv_ex",
+    "ldl_factor",
+    "ldl_factor_ex",
+    "ldl_solve",
     "lstsq",
     "lu",
     "lu_factor",

@@ -262,7 +262,6 @@ GROUPS = (
                 get_file_path grid_sampler grid_sampler_2d
                 grid_sampler_3d gru gru_cell has_lapack has_mkl
                 has_openmp has_spectral hash_tensor init_num_threads
-                is_inference
                 is_warn_always_enabled
                 legacy_contiguous_format lstm lstm_cell
                 max_pool1d_with_indices native_batch_norm
@@ -271,14 +270,12 @@ GROUPS = (
                 norm_except_dim prepare_multiprocessing_environment
                 range rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell
                 segment_reduce set_flush_denormal set_warn_always slice_inverse
-                thread_safe_generator unsafe_chunk unsafe_split
-                unsafe_split_with_sizes
+                thread_safe_generator
             """,
             "autocalc.Tensor": """
                 apply_ grad_dtype hash_tensor index map2_ map_
                 module_load name nonzero_static output_nr reinforce
-                slice_inverse unsafe_chunk unsafe_split
-                unsafe_split_with_sizes
+                slice_inverse
             """,
             "autocalc.nn": "common_types factory_kwargs grad",
             "autocalc.nn.functional": """
@@ -341,12 +338,6 @@ GROUPS = (
             """,
             "autocalc.nn": "Container CrossMapLRN2d NLLLoss2d",
         },
-    ),
-    Group(
-        "L D L' decompositions of symmetric matrices",
-        "there is no L D L' decomposition of symmetric matrices",
-        "ac.linalg.lu_factor, cholesky or eigh",
-        {"autocalc.linalg": "ldl_factor ldl_factor_ex ldl_solve"},
     ),
     Group(
         "special functions without gradients",

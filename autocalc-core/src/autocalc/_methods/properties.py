@@ -145,11 +145,6 @@ class Properties:
         check_tensor("is_shared", self)
         return False
 
-    def is_inference(self: Tensor) -> bool:
-        """Return False: tensors made under `inference_mode` are ordinary tensors."""
-        check_tensor("is_inference", self)
-        return False
-
     def get_device(self: Tensor) -> int:
         """Return the number of the device; it is -1 for the CPU."""
         return -1 if check_tensor("get_device", self).is_cpu else 0

@@ -284,7 +284,7 @@ class TensorInterface(Generic[TensorT]):
         self,
         batch1: TensorT,
         batch2: TensorT,
-        *,
+        *more: Any,
         beta: builtins.float = 1,
         alpha: builtins.float = 1,
         out: TensorT | None = None,
@@ -296,7 +296,7 @@ class TensorInterface(Generic[TensorT]):
         self,
         batch1: TensorT,
         batch2: TensorT,
-        *,
+        *more: Any,
         beta: builtins.float = 1,
         alpha: builtins.float = 1,
     ) -> TensorT:
@@ -353,7 +353,7 @@ class TensorInterface(Generic[TensorT]):
         self,
         mat1: TensorT,
         mat2: TensorT,
-        *,
+        *more: Any,
         beta: builtins.float = 1,
         alpha: builtins.float = 1,
         out: TensorT | None = None,
@@ -365,7 +365,7 @@ class TensorInterface(Generic[TensorT]):
         self,
         mat1: TensorT,
         mat2: TensorT,
-        *,
+        *more: Any,
         beta: builtins.float = 1,
         alpha: builtins.float = 1,
     ) -> TensorT:
@@ -376,7 +376,7 @@ class TensorInterface(Generic[TensorT]):
         self,
         mat: TensorT,
         vec: TensorT,
-        *,
+        *more: Any,
         beta: builtins.float = 1,
         alpha: builtins.float = 1,
         out: TensorT | None = None,
@@ -388,7 +388,7 @@ class TensorInterface(Generic[TensorT]):
         self,
         mat: TensorT,
         vec: TensorT,
-        *,
+        *more: Any,
         beta: builtins.float = 1,
         alpha: builtins.float = 1,
     ) -> TensorT:
@@ -399,7 +399,7 @@ class TensorInterface(Generic[TensorT]):
         self,
         vec1: TensorT,
         vec2: TensorT,
-        *,
+        *more: Any,
         beta: builtins.float = 1,
         alpha: builtins.float = 1,
         out: TensorT | None = None,
@@ -411,7 +411,7 @@ class TensorInterface(Generic[TensorT]):
         self,
         vec1: TensorT,
         vec2: TensorT,
-        *,
+        *more: Any,
         beta: builtins.float = 1,
         alpha: builtins.float = 1,
     ) -> TensorT:
@@ -673,7 +673,7 @@ class TensorInterface(Generic[TensorT]):
         self,
         batch1: TensorT,
         batch2: TensorT,
-        *,
+        *more: Any,
         beta: builtins.float = 1,
         alpha: builtins.float = 1,
         out: TensorT | None = None,
@@ -685,7 +685,7 @@ class TensorInterface(Generic[TensorT]):
         self,
         batch1: TensorT,
         batch2: TensorT,
-        *,
+        *more: Any,
         beta: builtins.float = 1,
         alpha: builtins.float = 1,
     ) -> TensorT:
@@ -3200,6 +3200,24 @@ class TensorInterface(Generic[TensorT]):
         dim: builtins.int | None = None,
     ) -> TensorT | builtins.tuple[TensorT, ...]:
         """Return the elements of `input` without direct repetitions."""
+        ...
+
+    def unsafe_chunk(
+        self, chunks: builtins.int, dim: builtins.int = 0
+    ) -> tuple[TensorT, ...]:
+        """Return the views of `chunk`; the gradients of writes into them are right, too."""
+        ...
+
+    def unsafe_split(
+        self, split_size: builtins.int, dim: builtins.int = 0
+    ) -> tuple[TensorT, ...]:
+        """Return the views of `split`; the gradients of writes into them are right, too."""
+        ...
+
+    def unsafe_split_with_sizes(
+        self, split_sizes: Sequence[builtins.int], dim: builtins.int = 0
+    ) -> tuple[TensorT, ...]:
+        """Return the views of `split_with_sizes`, whose writes have right gradients, too."""
         ...
 
     def unsqueeze(

@@ -135,3 +135,25 @@ def check_older_order(where: str, name: str, factor: Any, tensor: Any) -> None:
             f"{where}: a positional argument of type {last} cannot follow one of type "
             f"{first}; give `{name}` by name."
         )
+
+
+#: PyTorch's older orders of a sum with a product; "n" is a number, "t" a tensor.
+_OLDER_ORDERS = frozenset({"nttt", "ntntt", "tntt", "tnntt"})
+
+
+def of_older_order(where: str, given: Any, beta: Any, alpha: Any) -> tuple[Any, ...]:
+    """Return the three tensors, beta and alpha of PyTorch's older orders of arguments.
+
+    ``f(beta, input, alpha, a, b)``, ``f(input, beta, alpha, a, b)``, and both without
+    `alpha`.
+    """
+    order = "".join("t" if isinstance(x, Tensor) else "n" for x in given)
+    if order not in _OLDER_ORDERS or (beta, alpha) != (1, 1):
+        kinds = ", ".join(type(x).__name__ for x in given)
+        raise DTypeError(
+            f"{where}: the arguments are {kinds}; give three tensors, and then `beta` "
+            "and `alpha` by name."
+        )
+    tensors = [x for x in given if isinstance(x, Tensor)]
+    beta, alpha, *_ = *(x for x in given if not isinstance(x, Tensor)), 1
+    return *tensors, beta, alpha

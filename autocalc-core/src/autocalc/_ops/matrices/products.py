@@ -11,7 +11,7 @@ from autocalc._dispatch.device.device import place_of
 from autocalc._dispatch.selection.arrays import arrays, constant
 from autocalc._kernels import rules
 from autocalc._kernels.spec import Shape
-from autocalc._ops._operator.arguments import axis_of, check_tensor
+from autocalc._ops._operator.arguments import axis_of, check_tensor, of_older_order
 from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.coerce import same_dtype
 from autocalc._ops._operator.declared import declared
@@ -358,7 +358,7 @@ def addmm(
     input: Tensor,
     mat1: Tensor,
     mat2: Tensor,
-    *,
+    *more: Any,
     beta: float = 1,
     alpha: float = 1,
     out: Tensor | None = None,
@@ -373,6 +373,9 @@ def addmm(
         A matrix of shape [M, K].
     mat2
         A matrix of shape [K, N].
+    *more
+        The last tensors in PyTorch's older order of arguments,
+        ``addmm(beta, input, alpha, mat1, mat2)``.
     beta
         The number by which `input` is multiplied.
     alpha
@@ -391,6 +394,9 @@ def addmm(
     >>> ac.addmm(ac.ones(1), ac.tensor([[1.0, 2.0]]), ac.tensor([[3.0], [4.0]]))
     tensor([[12.]])
     """
+    if more:
+        given = input, mat1, mat2, *more
+        input, mat1, mat2, beta, alpha = of_older_order("addmm", given, beta, alpha)
     return _sum_with("addmm", input, matmul.mm(mat1, mat2), beta, alpha)
 
 
@@ -401,7 +407,7 @@ def addmv(
     input: Tensor,
     mat: Tensor,
     vec: Tensor,
-    *,
+    *more: Any,
     beta: float = 1,
     alpha: float = 1,
     out: Tensor | None = None,
@@ -416,6 +422,9 @@ def addmv(
         A matrix of shape [M, K].
     vec
         A vector of shape [K].
+    *more
+        The last tensors in PyTorch's older order of arguments,
+        ``addmv(beta, input, alpha, mat, vec)``.
     beta
         The number by which `input` is multiplied.
     alpha
@@ -434,6 +443,9 @@ def addmv(
     >>> ac.addmv(ac.ones(1), ac.tensor([[1.0, 2.0]]), ac.tensor([3.0, 4.0]))
     tensor([12.])
     """
+    if more:
+        given = input, mat, vec, *more
+        input, mat, vec, beta, alpha = of_older_order("addmv", given, beta, alpha)
     return _sum_with("addmv", input, mv(mat, vec), beta, alpha)
 
 
@@ -444,7 +456,7 @@ def addr(
     input: Tensor,
     vec1: Tensor,
     vec2: Tensor,
-    *,
+    *more: Any,
     beta: float = 1,
     alpha: float = 1,
     out: Tensor | None = None,
@@ -459,6 +471,9 @@ def addr(
         A vector of shape [M].
     vec2
         A vector of shape [N].
+    *more
+        The last tensors in PyTorch's older order of arguments,
+        ``addr(beta, input, alpha, vec1, vec2)``.
     beta
         The number by which `input` is multiplied.
     alpha
@@ -478,6 +493,9 @@ def addr(
     tensor([[4., 5.],
             [7., 9.]])
     """
+    if more:
+        given = input, vec1, vec2, *more
+        input, vec1, vec2, beta, alpha = of_older_order("addr", given, beta, alpha)
     return _blend("addr", input, outer(vec1, vec2), beta, alpha)
 
 
@@ -489,7 +507,7 @@ def baddbmm(
     input: Tensor,
     batch1: Tensor,
     batch2: Tensor,
-    *,
+    *more: Any,
     beta: float = 1,
     alpha: float = 1,
     out: Tensor | None = None,
@@ -504,6 +522,9 @@ def baddbmm(
         A tensor of shape [B, M, K].
     batch2
         A tensor of shape [B, K, N].
+    *more
+        The last tensors in PyTorch's older order of arguments,
+        ``baddbmm(beta, input, alpha, batch1, batch2)``.
     beta
         The number by which `input` is multiplied.
     alpha
@@ -522,6 +543,9 @@ def baddbmm(
     >>> ac.baddbmm(ac.zeros(1), ac.ones(2, 1, 3), ac.ones(2, 3, 1)).shape
     autocalc.Size([2, 1, 1])
     """
+    if more:
+        given = input, batch1, batch2, *more
+        input, batch1, batch2, beta, alpha = of_older_order("baddbmm", given, beta, alpha)
     return _sum_with("baddbmm", input, matmul.bmm(batch1, batch2), beta, alpha)
 
 
@@ -533,7 +557,7 @@ def addbmm(
     input: Tensor,
     batch1: Tensor,
     batch2: Tensor,
-    *,
+    *more: Any,
     beta: float = 1,
     alpha: float = 1,
     out: Tensor | None = None,
@@ -548,6 +572,9 @@ def addbmm(
         A tensor of shape [B, M, K].
     batch2
         A tensor of shape [B, K, N].
+    *more
+        The last tensors in PyTorch's older order of arguments,
+        ``addbmm(beta, input, alpha, batch1, batch2)``.
     beta
         The number by which `input` is multiplied.
     alpha
@@ -566,6 +593,9 @@ def addbmm(
     >>> ac.addbmm(ac.zeros(1), ac.ones(2, 1, 3), ac.ones(2, 3, 1))
     tensor([[6.]])
     """
+    if more:
+        given = input, batch1, batch2, *more
+        input, batch1, batch2, beta, alpha = of_older_order("addbmm", given, beta, alpha)
     products = matmul.bmm(batch1, batch2)
     product = reduction.sum(products, 0, dtype=products.dtype)
     return _sum_with("addbmm", input, product, beta, alpha)

@@ -149,3 +149,23 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
     """
     a, b = check_tensor("is_same_size", input), check_tensor("is_same_size", other)
     return a.shape == b.shape
+
+
+@method("is_inference")
+def is_inference(input: Tensor) -> bool:
+    """Return False: tensors made under `inference_mode` are ordinary tensors.
+
+    Parameters
+    ----------
+    input
+        The input tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> with ac.inference_mode():
+    ...     ac.is_inference(ac.ones(2))
+    False
+    """
+    check_tensor("is_inference", input)
+    return False

@@ -436,3 +436,71 @@ def _split_method(
     (tensor([1, 2]), tensor([3, 4]), tensor([5]))
     """
     return split(self, split_size, dim)
+
+
+@method("unsafe_split")
+def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> Parts:
+    """Return the views of `split`; the gradients of writes into them are right, too.
+
+    Parameters
+    ----------
+    input
+        The tensor to split.
+    split_size
+        The size of each part; the last one may be smaller.
+    dim
+        The dimension; a negative one counts from the end.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.unsafe_split(ac.arange(3), 2)
+    (tensor([0, 1]), tensor([2]))
+    """
+    return split(input, split_size, dim)
+
+
+@method("unsafe_split_with_sizes")
+def unsafe_split_with_sizes(
+    input: Tensor, split_sizes: Sequence[int], dim: int = 0
+) -> Parts:
+    """Return the views of `split_with_sizes`, whose writes have right gradients, too.
+
+    Parameters
+    ----------
+    input
+        The tensor to split.
+    split_sizes
+        The sizes of the parts; their sum must be the size of `dim`.
+    dim
+        The dimension; a negative one counts from the end.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.unsafe_split_with_sizes(ac.arange(3), [1, 2])
+    (tensor([0]), tensor([1, 2]))
+    """
+    return split_with_sizes(input, split_sizes, dim)
+
+
+@method("unsafe_chunk")
+def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> Parts:
+    """Return the views of `chunk`; the gradients of writes into them are right, too.
+
+    Parameters
+    ----------
+    input
+        The tensor to split.
+    chunks
+        The largest number of parts.
+    dim
+        The dimension; a negative one counts from the end.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.unsafe_chunk(ac.arange(3), 2)
+    (tensor([0, 1]), tensor([2]))
+    """
+    return chunk(input, chunks, dim)
