@@ -20,6 +20,7 @@ MASK = ac.tensor([[True, False, True], [False, True, True]])
 BITS = ac.tensor([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]], dtype=ac.float64)
 WEIGHT = ac.tensor([0.5, 2.0, 1.5], dtype=ac.float64)
 PLACES = ac.tensor([[0, 2, 1], [2, 2, 0]])
+SYMMETRIC = linalg.ldl_factor(ac.eye(3, dtype=ac.float64) + 0.5)
 
 
 def drawn(seed=5):
@@ -71,7 +72,8 @@ ELEMENTWISE = """
     ac.diagflat(x)  ac.diag_embed(x)  ac.diagonal(x)  ac.trace(x)  ac.tile(x,(2,2))
     x.repeat(2,1)  ac.repeat_interleave(x,2,1)  ac.narrow(x,1,1,2)  ac.select(x,1,0)
     ac.unsafe_chunk(x,2,1)  ac.unsafe_split(x,2,1)
-    ac.unsafe_split_with_sizes(x,[1,2],1)  ac.chunk(x,2,1)  ac.split(x,2,1)  ac.split_with_sizes(x,[1,2],1)  ac.unbind(x)
+    ac.unsafe_split_with_sizes(x,[1,2],1)
+    ac.chunk(x,2,1)  ac.split(x,2,1)  ac.split_with_sizes(x,[1,2],1)  ac.unbind(x)
     ac.tensor_split(x,2,1)  ac.hsplit(x,3)  ac.vsplit(x,2)  ac.dsplit(x[None],3)
     ac.movedim(x,0,1)  ac.swapaxes(x,0,1)  ac.swapdims(x,0,1)  ac.transpose(x,0,1)
     ac.permute(x,(1,0))  ac.squeeze(x[None])  ac.unsqueeze(x,0)  x.sum_to_size(1,3)
@@ -145,7 +147,7 @@ SQUARE = """
     linalg.lu_factor_ex(x)[0]  linalg.lu_solve(*linalg.lu_factor(x+3*ac.eye(3)),y)
     ac.lu_solve(y,*ac.lu(x+3*ac.eye(3)))  ac.lu_unpack(*ac.lu(x))[1]
     ac.triangular_solve(y,x+3*ac.eye(3))[0]
-    linalg.ldl_solve(*linalg.ldl_factor(ac.eye(3)+ac.ones(3,3)),y)+x
+    linalg.ldl_solve(*SYMMETRIC,y)+x
     ac.triangular_solve(y,x,upper=False,transpose=True,unitriangular=True)[0]
     ac.cholesky_inverse(x.tril()+3*ac.eye(3))
     linalg.matrix_norm(x+3*ac.eye(3),"nuc")  ac.matrix_exp(x)
@@ -518,7 +520,8 @@ _WITHOUT = """
     logical_and logical_not logical_or logical_xor logspace long lt manual_seed
     matrix_rank multinomial ndimension ne nelement new new_empty new_full
     new_ones new_tensor
-    new_zeros ldl_factor ldl_factor_ex nonzero normal not_equal numel numpy ones ones_like pin_memory poisson
+    new_zeros ldl_factor ldl_factor_ex
+    nonzero normal not_equal numel numpy ones ones_like pin_memory poisson
     promote_types rand_like randint randint_like randn randn_like randperm
     register_hook result_type retain_grad save scalar_tensor searchsorted seed
     serial set_anomaly_enabled set_default_device set_default_dtype

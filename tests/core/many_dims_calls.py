@@ -156,6 +156,8 @@ CALLS = {
     "solve_triangular": "f(spd, y, upper=True)",
     "split_with_sizes": "f(x, (1, 2), -1)",
     "split_with_sizes_copy": "f(x, (1, 2), -1)",
+    "unsafe_split_with_sizes": "f(x, (1, 2), -1)",
+    "linalg.ldl_solve": "f(*ac.linalg.ldl_factor(spd), y)",
     "softmax": "f(x, -2)",
     "log_softmax": "f(x, -2)",
     "softmin": "f(x, -2)",

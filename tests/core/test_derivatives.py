@@ -48,6 +48,8 @@ EXCEPTIONS = {
     ("gcd", "all"): INTEGERS,
     ("lcm", "all"): INTEGERS,
     ("row_order", "all"): INTEGERS,
+    ("ldl", "all"): REFUSED,
+    ("ldl_solve", "input 0"): FIRST,
     ("igamma", "input 0"): FIRST,
     ("igammac", "input 0"): FIRST,
     ("zeta", "input 0"): FIRST,

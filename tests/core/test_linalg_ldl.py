@@ -20,11 +20,7 @@ pytestmark = pytest.mark.core
 
 #: Matrices, their LD and pivots.
 FACTORS = {
-    "one row each": (
-        [[4.0, 1.0], [1.0, 3.0]],
-        [[4.0, 0.0], [0.25, 2.75]],
-        [1, 2],
-    ),
+    "one row each": ([[4.0, 1.0], [1.0, 3.0]], [[4.0, 0.0], [0.25, 2.75]], [1, 2]),
     "two rows": (
         [[0.0, 1.0, 2.0], [1.0, 0.0, 3.0], [2.0, 3.0, 0.0]],
         [[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [1.5, 0.5, -3.0]],
@@ -114,19 +110,31 @@ def test_the_right_side_has_a_gradient():
 
 def test_factors_have_no_gradient_as_in_pytorch():
     found = L.ldl_factor(square().requires_grad_())
-    with pytest.raises(GradError, match=r"ldl_factor: the derivative of .* is not impl"):
+    with pytest.raises(
+        GradError, match=r"ldl_factor: the derivative of .* is not impl"
+    ):
         found.LD.sum().backward()
     ld, pivots = L.ldl_factor(square())
     x = L.ldl_solve(ld.requires_grad_(), pivots, ac.ones(3, 1, dtype=ac.float64))
-    with pytest.raises(GradError, match="ldl_solve: the derivative with respect to `LD"):
+    with pytest.raises(
+        GradError, match="ldl_solve: the derivative with respect to `LD"
+    ):
         x.sum().backward()
 
 
 @pytest.mark.parametrize(
     ("call", "error", "match"),
     [
-        (lambda p: L.ldl_factor(ac.ones(3, 2)), ShapeError, "ldl_factor: `A` has shape"),
-        (lambda p: L.ldl_factor_ex(ac.ones(2)), ShapeError, "ldl_factor_ex: `A` has sh"),
+        (
+            lambda p: L.ldl_factor(ac.ones(3, 2)),
+            ShapeError,
+            "ldl_factor: `A` has shape",
+        ),
+        (
+            lambda p: L.ldl_factor_ex(ac.ones(2)),
+            ShapeError,
+            "ldl_factor_ex: `A` has sh",
+        ),
         (
             lambda p: L.ldl_factor(ac.ones(2, 2).long()),
             DTypeError,

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
+from autocalc._ops.elementwise.exponential import weighed_log
 from autocalc._ops.indexing.masking import where
 from autocalc._tensor import Tensor
 from autocalc.distributions import constraints
@@ -307,7 +308,7 @@ class Weibull(_ByQuantiles):
         """Return the logarithm of the density at `value`."""
         x, k = self._checked("log_prob", value), self.concentration
         ratio = x / self.scale
-        return (k / self.scale).log() + (k - 1).xlogy(ratio) - ratio**k
+        return (k / self.scale).log() + weighed_log(k - 1, ratio) - ratio**k
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of a value less than or equal to `value`."""
@@ -386,7 +387,7 @@ class Kumaraswamy(ByTwo, _ByQuantiles):
         x = self._checked("log_prob", value)
         a, b = self.concentration1, self.concentration0
         rest = -(a * x.log()).expm1()  # 1 - x^a, which x near 1 would lose
-        return (a * b).log() + (a - 1).xlogy(x) + (b - 1).xlogy(rest)
+        return (a * b).log() + weighed_log(a - 1, x) + weighed_log(b - 1, rest)
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of a value less than or equal to `value`."""

@@ -10,6 +10,7 @@ from autocalc._ops.creation.constants import eye
 from autocalc._ops.creation.ranges import arange
 from autocalc._ops.embedding.rows import one_hot
 from autocalc._ops.random import distributions as draws
+from autocalc._ops.reductions.softmax import logsumexp_op
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flag
 from autocalc.distributions import constraints
@@ -49,7 +50,7 @@ class OfKinds(Distribution):
         if name == "probs":
             value = value / value.sum(-1, True)
         else:
-            value = value - value.logsumexp(-1, True)
+            value = value - logsumexp_op(value, (value.ndim - 1,), True)
         self._name = name
         self.__dict__[name] = value
         event = value.shape[-1:] if self._is_one_hot else ()

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from autocalc._ops.elementwise.clamping import minimum
+from autocalc._ops.elementwise.exponential import weighed_log
 from autocalc._ops.indexing.masking import where
 from autocalc._ops.random.count_draws import arrivals, successes
 from autocalc._tensor import Tensor
@@ -73,7 +74,7 @@ class Poisson(ExponentialFamily):
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the probability of `value`."""
         k = self._checked("log_prob", value).to(self.rate.dtype)
-        return k.xlogy(self.rate) - self.rate - lgamma(k + 1)
+        return weighed_log(k, self.rate) - self.rate - lgamma(k + 1)
 
     def entropy(self) -> Tensor:
         """Raise an error, because the entropy has no closed form."""

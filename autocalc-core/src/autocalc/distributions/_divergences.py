@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from autocalc._ops.creation.like import full_like, ones_like
+from autocalc._ops.elementwise.exponential import weighed_log
 from autocalc._ops.indexing.masking import where
 from autocalc._ops.matrices.linear_systems import solve
 from autocalc._ops.views.broadcasting import broadcast_tensors, broadcast_to
@@ -248,7 +249,8 @@ def _mean_log(p: Any) -> Any:
         return -_EULER - p.rate.log()
     if isinstance(p, Pareto):
         return p.scale.log() + 1 / p.alpha
-    return (p.high.xlogy(p.high) - p.low.xlogy(p.low)) / (p.high - p.low) - 1
+    high, low = (weighed_log(end, end) for end in (p.high, p.low))
+    return (high - low) / (p.high - p.low) - 1
 
 
 @register_kl(Beta, Uniform)

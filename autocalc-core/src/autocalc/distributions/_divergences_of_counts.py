@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._ops.elementwise.clamping import minimum
+from autocalc._ops.elementwise.exponential import weighed_log
 from autocalc.distributions._counts import Binomial, Poisson, log_choose
 from autocalc.distributions._divergences import _infinite, _unless
 from autocalc.distributions._special import xlogx
@@ -18,12 +19,12 @@ register_kl(Poisson, Binomial)(_infinite)
 
 @register_kl(Poisson, Poisson)
 def _(p: Any, q: Any) -> Any:
-    return xlogx(p.rate) - p.rate.xlogy(q.rate) - (p.rate - q.rate)
+    return xlogx(p.rate) - weighed_log(p.rate, q.rate) - (p.rate - q.rate)
 
 
 @register_kl(Bernoulli, Poisson)
 def _(p: Any, q: Any) -> Any:
-    return q.rate - p.probs.xlogy(q.rate) - p.entropy()
+    return q.rate - weighed_log(p.probs, q.rate) - p.entropy()
 
 
 @register_kl(Binomial, Binomial)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from autocalc._ops.activations.smooth import softplus
 from autocalc._ops.creation.like import full_like
+from autocalc._ops.elementwise.exponential import weighed_log
 from autocalc._ops.indexing.masking import where
 from autocalc._ops.random.random_draws import randn
 from autocalc._tensor import Tensor
@@ -218,7 +219,7 @@ class FisherSnedecor(Distribution):
         x = self._checked("log_prob", value)
         a, b, ratio = self.df1 / 2, self.df2 / 2, self.df1 / self.df2
         more = softplus(ratio.log() + x.log())  # log(1 + ratio x) without overflow
-        top = a * ratio.log() + (a - 1).xlogy(x) - (a + b) * more
+        top = a * ratio.log() + weighed_log(a - 1, x) - (a + b) * more
         return top - lbeta(a, b)
 
 

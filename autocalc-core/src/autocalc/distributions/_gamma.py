@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from autocalc._ops.arranging.joining import stack
-from autocalc._ops.elementwise.special_functions import xlog1py
+from autocalc._ops.elementwise.exponential import weighed_log
+from autocalc._ops.elementwise.special_functions import weighed_log1p
 from autocalc._tensor import Tensor
 from autocalc.distributions import constraints
 from autocalc.distributions._distribution import Constraints, broadcast_values
@@ -81,7 +82,7 @@ class Gamma(ByRate, ExponentialFamily):
         """Return the logarithm of the density at `value`."""
         x = self._checked("log_prob", value)
         a, rate = self.concentration, self.rate
-        return a * rate.log() + (a - 1).xlogy(x) - rate * x - lgamma(a)
+        return a * rate.log() + weighed_log(a - 1, x) - rate * x - lgamma(a)
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of a value less than or equal to `value`."""
@@ -170,7 +171,7 @@ class Beta(ByTwo, ExponentialFamily):
         """Return the logarithm of the density at `value`."""
         x = self._checked("log_prob", value)
         a, b = self.concentration1, self.concentration0
-        return (a - 1).xlogy(x) + xlog1py(b - 1, -x) - lbeta(a, b)
+        return weighed_log(a - 1, x) + weighed_log1p(b - 1, -x) - lbeta(a, b)
 
     def entropy(self) -> Tensor:
         """Return the entropy in nats."""
@@ -271,7 +272,7 @@ class Dirichlet(ExponentialFamily):
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density at `value`."""
         x, a = self._checked("log_prob", value), self.concentration
-        terms = (a - 1).xlogy(x) - lgamma(a)
+        terms = weighed_log(a - 1, x) - lgamma(a)
         return terms.sum(-1) + lgamma(a.sum(-1))
 
     def entropy(self) -> Tensor:

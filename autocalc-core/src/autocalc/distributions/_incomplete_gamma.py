@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autocalc._ops.elementwise.exponential import weighed_log
 from autocalc._ops.elementwise.gamma_functions import igamma, igammac, lgamma
 from autocalc._ops.indexing.masking import where
 from autocalc._ops.views.broadcasting import broadcast_tensors
@@ -57,7 +58,7 @@ class _Upper(Function):
 def _slopes(ctx: Any, g: Any) -> Any:
     saved = ctx.saved_tensors
     a, x = (given.double() for given in saved)
-    density = ((a - 1).xlogy(x) - x - lgamma(a)).exp()
+    density = (weighed_log(a - 1, x) - x - lgamma(a)).exp()
     slopes = _slope_in_shape(a, x), density
     return tuple((g * s).to(x.dtype) for s, x in zip(slopes, saved, strict=True))
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._graph._grad_mode import no_grad
+from autocalc._ops.reductions.softmax import logsumexp_op
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import integers, short
 from autocalc.distributions import constraints
@@ -137,8 +138,7 @@ class MixtureSameFamily(Distribution):
         x = self._for_all(self._checked("log_prob", value))
         log = self._component_distribution.log_prob(x)
         weights = self._mixture_distribution.logits.log_softmax(-1)
-        result: Tensor = (log + weights).logsumexp(-1)
-        return result
+        return logsumexp_op(log + weights, (log.ndim - 1,), False)
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of a value less than or equal to `value`."""

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 from autocalc._ops._operator.coerce import coerce
 from autocalc._ops.activations.smooth import softplus
 from autocalc._ops.creation.like import ones_like
-from autocalc._ops.elementwise.special_functions import xlog1py
+from autocalc._ops.elementwise.exponential import weighed_log
+from autocalc._ops.elementwise.special_functions import weighed_log1p
 from autocalc._ops.indexing.masking import where
 from autocalc._ops.losses.binary_losses import logistic_loss_op
 from autocalc._ops.random import distributions as draws
@@ -71,7 +72,7 @@ class _YesOrNo(Distribution):
         """Return yes * log(p) + no * log(1 - p); a factor of 0 counts for nothing."""
         if "probs" in self.__dict__:
             p = self.__dict__["probs"]
-            return yes.xlogy(p) + xlog1py(no, -p)
+            return weighed_log(yes, p) + weighed_log1p(no, -p)
         logits = self.__dict__["logits"]
         return -logistic_loss_op(*coerce(type(self).__name__, logits, yes, no))
 
@@ -80,7 +81,7 @@ class _YesOrNo(Distribution):
         if "probs" in self.__dict__:
             p = self.__dict__["probs"]
             less = where(p > 0.5, 1 - p, p)
-            return -(less.xlogy(less) + xlog1py(1 - less, -less))
+            return -(weighed_log(less, less) + weighed_log1p(1 - less, -less))
         logits = finite(self.__dict__["logits"])
         return logistic_loss_op(logits, self.probs, self._rest)
 

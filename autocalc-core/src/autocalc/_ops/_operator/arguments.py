@@ -141,8 +141,8 @@ def check_older_order(where: str, name: str, factor: Any, tensor: Any) -> None:
 _OLDER_ORDERS = frozenset({"nttt", "ntntt", "tntt", "tnntt"})
 
 
-def of_older_order(where: str, given: Any, beta: Any, alpha: Any) -> tuple[Any, ...]:
-    """Return the three tensors, beta and alpha of PyTorch's older orders of arguments.
+def of_older_order(function: Any, given: Any, beta: Any, alpha: Any) -> Any:
+    """Call a function whose arguments are in one of PyTorch's older orders.
 
     ``f(beta, input, alpha, a, b)``, ``f(input, beta, alpha, a, b)``, and both without
     `alpha`.
@@ -151,9 +151,9 @@ def of_older_order(where: str, given: Any, beta: Any, alpha: Any) -> tuple[Any, 
     if order not in _OLDER_ORDERS or (beta, alpha) != (1, 1):
         kinds = ", ".join(type(x).__name__ for x in given)
         raise DTypeError(
-            f"{where}: the arguments are {kinds}; give three tensors, and then `beta` "
-            "and `alpha` by name."
+            f"{function.__name__}: the arguments are {kinds}; give three tensors, and "
+            "then `beta` and `alpha` by name."
         )
     tensors = [x for x in given if isinstance(x, Tensor)]
     beta, alpha, *_ = *(x for x in given if not isinstance(x, Tensor)), 1
-    return *tensors, beta, alpha
+    return function(*tensors, beta=beta, alpha=alpha)

@@ -295,7 +295,7 @@ def div(
 def _trunc_divide(input: Operand, other: Operand) -> Tensor:
     a, b = coerce("div", input, other)
     if a.is_floating_point():
-        return rounding.round_op(div_op(a, b), "trunc")
+        return rounding.round_op(_exact_div(a, b), "trunc")
     return _floor_div(sub_op(a, fmod(a, b)), b)
 
 
@@ -550,8 +550,7 @@ def _leftover(name: str, doc: str, mode: str, **more: Any) -> Binary:
     def _(k: Any, n: Any, g: Any) -> Any:
         db = None
         if n.needs(1):
-            a, b = n.saved
-            whole = k.round(k.div(a, b), mode)
+            whole = k.round(k.div(*n.saved), mode)
             db = k.sum_to(k.neg(k.mul(g, whole)), n.shapes[1])
         return k.sum_to(g, n.shapes[0]) if n.needs(0) else None, db
 
@@ -576,8 +575,9 @@ def _(k: Any, n: Any, g: Any) -> Any:
     )
 
 
-#: The derivative is 0, as that of `div` with rounding.
+#: The derivatives are 0: those of `div` with rounding.
 _floor_div = flat(binary("floor_divide", "floor(x / y)", main=False))
+_exact_div = flat(binary("div", "x / y", main=False))
 
 fmod = method("fmod", inplace="fmod_")(
     _leftover(

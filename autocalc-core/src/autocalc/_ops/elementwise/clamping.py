@@ -108,16 +108,20 @@ def _(k: Any, n: Any, g: Any) -> Any:
         return k.clamp_backward(g, a, low, high), None, None
     zero = k.constant(0, g)
     da, dlow, dhigh = g, None, None
+    both = low is not None and high is not None
     if high is not None:
-        raised = a if low is None else k.maximum(a, low)
         if n.needs(2):
-            over = k.compare(raised, high, "gt")
+            over = k.compare(a, high, "gt")
+            if both:  # `high` is the result wherever it is below `low`
+                over = k.bitwise_or(over, k.compare(high, low, "lt"))
             dhigh = k.sum_to(k.where(over, g, zero), n.shapes[2])
-        da = k.where(k.compare(raised, high, "le"), da, zero)
+        da = k.where(k.compare(a, high, "le"), da, zero)
     if low is not None:
         if n.needs(1):
             under = k.compare(a, low, "lt")
-            dlow = k.sum_to(k.where(under, da, zero), n.shapes[1])
+            if both:
+                under = k.bitwise_and(under, k.compare(low, high, "lt"))
+            dlow = k.sum_to(k.where(under, g, zero), n.shapes[1])
         da = k.where(k.compare(a, low, "ge"), da, zero)
     return k.sum_to(da, n.shapes[0]) if n.needs(0) else None, dlow, dhigh
 

@@ -227,8 +227,12 @@ def _log_odds(x: Tensor) -> Tensor:
 
 @_log_odds.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
+    """Return g / (a (1 - a)), and NaN outside of 0 and 1, as in PyTorch."""
     (x,) = n.saved
-    return k.div(g, k.mul(x, k.sub(k.constant(1, x), x)))
+    zero, one = k.constant(0, x), k.constant(1, x)
+    outside = k.bitwise_or(k.compare(x, zero, "lt"), k.compare(x, one, "gt"))
+    slope = k.div(g, k.mul(x, k.sub(one, x)))
+    return k.where(outside, k.constant(math.nan, g), slope)
 
 
 xlogy_op = binary("xlogy", "x log(y)", saves="a b")
@@ -255,6 +259,31 @@ def _(k: Any, n: Any, g: Any) -> Any:
         slope = k.where(nothing, zero, k.div(a, safe))
         db = k.sum_to(k.weigh(g, slope), n.shapes[1])
     return da, db
+
+
+_xlogy_op = binary("xlogy", "x log(y)", saves="a b", main=False)
+
+
+@_xlogy_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """The derivatives of a log(b) are log(b) and a / b, as in PyTorch.
+
+    The first is 0 where a is 0 and b <= 0; the second is NaN where both are 0.
+    """
+    a, b = n.saved
+    zero = k.constant(0, g)
+    da = db = None
+    if n.needs(0):
+        none = k.bitwise_and(k.compare(a, zero, "eq"), k.compare(b, zero, "le"))
+        da = k.sum_to(k.where(none, zero, k.xlogy(g, b)), n.shapes[0])
+    if n.needs(1):
+        db = k.sum_to(k.div(k.mul(g, a), b), n.shapes[1])
+    return da, db
+
+
+def weighed_log(input: Tensor, other: Tensor) -> Tensor:
+    """Return x log(y) with slopes of 0 where x is 0 and log(y) infinite."""
+    return xlogy_op(*comparison.float_inputs("xlogy", input, other))
 
 
 def _of_two_logarithms(name: str, doc: str, base: float) -> Binary:
@@ -306,7 +335,7 @@ def xlogy(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tenso
     tensor([0., 0.])
     """
     x, y = comparison.float_inputs("xlogy", input, other)
-    return xlogy_op(x, y)
+    return _xlogy_op(x, y)
 
 
 @method("logaddexp")

@@ -194,10 +194,10 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(g, k.where(gone, zero, slope))
 
 
-_xlog1py_op = binary("xlog1py", "x log(1 + y)", saves="a b")
+xlog1py_op = binary("xlog1py", "x log(1 + y)", saves="a b")
 
 
-@_xlog1py_op.vjp
+@xlog1py_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
     """The derivatives of a log(1 + b) are log(1 + b) and a / (1 + b).
 
@@ -218,6 +218,32 @@ def _(k: Any, n: Any, g: Any) -> Any:
         slope = k.where(nothing, zero, k.div(a, k.add(one, safe)))
         db = k.sum_to(k.weigh(g, slope), n.shapes[1])
     return da, db
+
+
+_xlog1py_op = binary("xlog1py", "x log(1 + y)", saves="a b", main=False)
+
+
+@_xlog1py_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """The derivatives of a log(1 + b) are log(1 + b) and a / (1 + b), as in PyTorch.
+
+    The first is 0 where a is 0 and b <= -1; the second is NaN where a is 0 and b is -1.
+    """
+    a, b = n.saved
+    zero, one = k.constant(0, g), k.constant(1, g)
+    da = db = None
+    if n.needs(0):
+        below = k.compare(b, k.constant(-1, g), "le")
+        none = k.bitwise_and(k.compare(a, zero, "eq"), below)
+        da = k.sum_to(k.where(none, zero, k.xlog1py(g, b)), n.shapes[0])
+    if n.needs(1):
+        db = k.sum_to(k.div(k.mul(g, a), k.add(b, one)), n.shapes[1])
+    return da, db
+
+
+def weighed_log1p(input: Tensor, other: Tensor) -> Tensor:
+    """Return x log(1 + y) with slopes of 0 where x is 0 and log(1 + y) infinite."""
+    return xlog1py_op(*comparison.float_inputs("xlog1py", input, other))
 
 
 @traced(light=True)

@@ -209,8 +209,10 @@ acosh = unary(
 
 @acosh.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
+    """Return g / sqrt(a^2 - 1), as two factors, which keep the digits near 1."""
     a, one = n.saved[0], k.constant(1, g)
-    return k.div(g, k.mul(k.sqrt(k.sub(a, one)), k.sqrt(k.add(a, one))))
+    square = k.mul(k.sub(a, one), k.add(a, one))
+    return k.div(g, k.sqrt(k.add(square, k.constant(0, g))))
 
 
 atanh = unary(

@@ -146,11 +146,13 @@ def _negative_log_likelihoods(steps: Tensor, texts: _Texts, lasting: Tensor) -> 
         skipped = masking.where(texts.may_skip, _shifted(alpha, 2), never)
         ways = joining.stack([alpha, _shifted(alpha, 1), skipped])
         new = arithmetic.add(
-            softmax_ops.logsumexp(ways, 0), splitting.select(emitted, 0, t)
+            softmax_ops.logsumexp_op(ways, (0,), False), splitting.select(emitted, 0, t)
         )
         goes_on = view.unsqueeze(comparison.gt(lasting, t), 1)
         alpha = masking.where(goes_on, new, alpha)
-    return arithmetic.neg(softmax_ops.logsumexp(_ends(alpha, texts.lengths), 1))
+    return arithmetic.neg(
+        softmax_ops.logsumexp_op(_ends(alpha, texts.lengths), (1,), False)
+    )
 
 
 def _shifted(alpha: Tensor, by: int) -> Tensor:

@@ -76,7 +76,7 @@ def poisson_nll_loss(
         product = weigh_op if input.is_floating_point() else arithmetic.mul
         loss = exponential.exp(input) - product(target, input)
     elif eps == 0:
-        loss = input - exponential.xlogy(target, input)
+        loss = input - exponential.weighed_log(target, input)
     else:
         loss = input - target * exponential.log(arithmetic.add_op(input, eps))
     if full:

@@ -146,4 +146,4 @@ def logdet(input: Tensor) -> Tensor:
     tensor(0.)
     """
     sign, log = slogdet(input)
-    return arithmetic.add_op(arithmetic.mul(exponential.log(sign), 0.0), log)
+    return arithmetic.add_op(arithmetic.mul(exponential.sqrt(sign), 0.0), log)

@@ -19,7 +19,13 @@ from autocalc._ops.elementwise import arithmetic, bitwise, comparison
 from autocalc._ops.reductions import extrema, reduction
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor, dtypes
-from autocalc.errors import ArgumentError, DTypeError, GradError, LinAlgError, ShapeError
+from autocalc.errors import (
+    ArgumentError,
+    DTypeError,
+    GradError,
+    LinAlgError,
+    ShapeError,
+)
 
 __all__ = ["ldl_factor", "ldl_factor_ex", "ldl_solve"]
 

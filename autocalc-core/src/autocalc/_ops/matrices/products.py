@@ -314,8 +314,8 @@ def _blend(
 ) -> Tensor:
     """Return beta * input + alpha * product; with beta 0, `input` is not read."""
     shape = product._array.shape
-    same = check_tensor(where, input)._array.shape == shape
-    base = input if same else _spread(where, input, shape)
+    given = check_tensor(where, input)._array.shape
+    base = input if given == shape else _spread(where, input, shape)
     scaled = product
     if alpha != 1:
         scaled = arithmetic.multiplied(where, product, product, alpha)
@@ -395,8 +395,7 @@ def addmm(
     tensor([[12.]])
     """
     if more:
-        given = input, mat1, mat2, *more
-        input, mat1, mat2, beta, alpha = of_older_order("addmm", given, beta, alpha)
+        return of_older_order(addmm, (input, mat1, mat2, *more), beta, alpha)
     return _sum_with("addmm", input, matmul.mm(mat1, mat2), beta, alpha)
 
 
@@ -444,8 +443,7 @@ def addmv(
     tensor([12.])
     """
     if more:
-        given = input, mat, vec, *more
-        input, mat, vec, beta, alpha = of_older_order("addmv", given, beta, alpha)
+        return of_older_order(addmv, (input, mat, vec, *more), beta, alpha)
     return _sum_with("addmv", input, mv(mat, vec), beta, alpha)
 
 
@@ -494,8 +492,7 @@ def addr(
             [7., 9.]])
     """
     if more:
-        given = input, vec1, vec2, *more
-        input, vec1, vec2, beta, alpha = of_older_order("addr", given, beta, alpha)
+        return of_older_order(addr, (input, vec1, vec2, *more), beta, alpha)
     return _blend("addr", input, outer(vec1, vec2), beta, alpha)
 
 
@@ -544,8 +541,7 @@ def baddbmm(
     autocalc.Size([2, 1, 1])
     """
     if more:
-        given = input, batch1, batch2, *more
-        input, batch1, batch2, beta, alpha = of_older_order("baddbmm", given, beta, alpha)
+        return of_older_order(baddbmm, (input, batch1, batch2, *more), beta, alpha)
     return _sum_with("baddbmm", input, matmul.bmm(batch1, batch2), beta, alpha)
 
 
@@ -594,8 +590,7 @@ def addbmm(
     tensor([[6.]])
     """
     if more:
-        given = input, batch1, batch2, *more
-        input, batch1, batch2, beta, alpha = of_older_order("addbmm", given, beta, alpha)
+        return of_older_order(addbmm, (input, batch1, batch2, *more), beta, alpha)
     products = matmul.bmm(batch1, batch2)
     product = reduction.sum(products, 0, dtype=products.dtype)
     return _sum_with("addbmm", input, product, beta, alpha)

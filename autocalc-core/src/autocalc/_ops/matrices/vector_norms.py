@@ -108,6 +108,10 @@ def _norm_of_vectors(x: Tensor, ord: float, dim: Dims, keepdim: bool) -> Tensor:
         return reduction.sum(size, dim, keepdim)
     base = x if ord % 2 == 0 else size  # abs has a kink at 0
     if not x._array.size:
+        if ord < 0:
+            axes = axes_of("vector_norm", x, dim)
+            what = f"norm of order {ord:g}"
+            extrema.check_line("vector_norm", x, *axes, what=what)
         return _power_mean(base, ord, dim, keepdim)
     # In units of the largest size, no power overflows or underflows.  The norm of c x
     # is c times the norm of x, so the unit needs no history.

@@ -187,8 +187,24 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(reduction.spread(k, g, shape, axes, keepdim), weights)
 
 
+_logsumexp_op = nary("logsumexp", saves="out a", main=False)
+
+
+@_logsumexp_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """As in PyTorch, the slopes of infinite sums are NaN; those of `logsumexp_op` 0."""
+    y, a = n.saved
+    axes, keepdim = n.attributes
+    shape = n.shapes[0]
+    e = k.exp(k.sub(a, reduction.spread(k, y, shape, axes, keepdim)))
+    total = k.sum(e, axes, True)
+    known = k.compare(total, total, "eq")
+    weights = k.div(e, k.where(known, total, k.constant(1, total)))
+    return k.mul(reduction.spread(k, g, shape, axes, keepdim), weights)
+
+
 @method("logsumexp")
-@along(logsumexp_op, needs_dim=True)
+@along(_logsumexp_op, needs_dim=True)
 @declared
 def logsumexp(
     input: Tensor,
@@ -222,7 +238,7 @@ def logsumexp(
     """
     x = check_tensor("logsumexp", input)
     x = x if x.is_floating_point() else to_float(x)
-    return logsumexp_op(x, axes_of("logsumexp", x, dim), bool(keepdim))
+    return _logsumexp_op(x, axes_of("logsumexp", x, dim), bool(keepdim))
 
 
 def _of_0d(operator: Operator, x: Tensor) -> Tensor:
