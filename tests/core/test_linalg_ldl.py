@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""L D L' factors and their systems, beside the values of PyTorch 2.13 (LAPACK)."""
+"""L D L' factors and their systems, compared with those of PyTorch 2.13 (LAPACK)."""
 
 from __future__ import annotations
 
@@ -139,6 +139,11 @@ def test_factors_have_no_gradient_as_in_pytorch():
             lambda p: L.ldl_factor(ac.ones(2, 2).long()),
             DTypeError,
             "needs float32 or float64, not int64",
+        ),
+        (
+            lambda p: L.ldl_solve(ac.ones(3, 2), p, ac.ones(3, 1)),
+            ShapeError,
+            r"ldl_solve: `LD` has shape \(3, 2\); it must be square",
         ),
         (
             lambda p: L.ldl_solve(ac.eye(3), p, ac.ones(3)),

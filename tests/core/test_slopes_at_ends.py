@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Values and slopes at zeros, ends, ties and infinities, as PyTorch 2.13 prints them."""
+"""Values and slopes at zeros, ends, ties and infinities: those of PyTorch 2.13."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The memory of saved tensors: their strides, and which of them overlap.
 
-A file holds the elements of each tensor in row-major order.  The record of a tensor
-that has other strides, or that overlaps another tensor, also has its place in a
-*block*: the number of the block, the size of the block, the tensor's offset in it and
-its strides, all in elements.
+A file holds the elements of each tensor in row-major order.  A tensor that has other
+strides, or that overlaps another tensor, also has a place in a *block* of memory.  Its
+record then gives the number and the size of the block, the tensor's offset in it, and
+its strides.  Sizes, offsets and strides count elements.
 """
 
 from __future__ import annotations

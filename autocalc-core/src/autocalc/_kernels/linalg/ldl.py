@@ -32,8 +32,8 @@ from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample, Shape
 from autocalc.errors import ShapeError
 
-#: Of a block with one row, the pivot is at least this large beside its column: the
-#: bound that lets elements grow least.
+#: A pivot alone is at least this large compared with its column.  This bound lets the
+#: elements grow least.
 _ALPHA = (1 + math.sqrt(17)) / 8
 
 ldl = standalone(

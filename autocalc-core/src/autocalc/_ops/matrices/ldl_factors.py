@@ -124,7 +124,7 @@ def ldl_factor_ex(
         A tensor of shape [..., n, n] of symmetric matrices; only the lower triangles
         are read.
     hermitian
-        It has no effect: for real matrices, Hermitian means symmetric.
+        It has no effect, because the matrices are real.
     check_errors
         True to raise an error where the code is not 0, as `ldl_factor` does.
     out
@@ -172,14 +172,14 @@ def ldl_factor(
         A tensor of shape [..., n, n] of symmetric matrices, which need not be positive
         definite; only the lower triangles are read.
     hermitian
-        It has no effect: for real matrices, Hermitian means symmetric.
+        It has no effect, because the matrices are real.
     out
         Two tensors to write the results into, converted to their dtypes.
 
     Returns
     -------
     LDLFactors
-        The named tuple (LD, pivots), in the form of LAPACK's sytrf.  LD holds D, with
+        The named tuple (LD, pivots), in the form of LAPACK.  LD holds D, with
         blocks of one or two rows, and L below it; the diagonal of L is 1.  The int32
         tensor pivots, of shape [..., n], holds the row, counted from 1, with which row
         i was exchanged; both numbers of a block of two rows are negative.
@@ -225,7 +225,7 @@ def ldl_solve(
     B
         A tensor of shape [..., n, k]; batch dimensions broadcast.
     hermitian
-        It has no effect: for real matrices, Hermitian means symmetric.
+        It has no effect, because the matrices are real.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
