@@ -147,7 +147,7 @@ SQUARE = """
     linalg.lu_factor_ex(x)[0]  linalg.lu_solve(*linalg.lu_factor(x+3*ac.eye(3)),y)
     ac.lu_solve(y,*ac.lu(x+3*ac.eye(3)))  ac.lu_unpack(*ac.lu(x))[1]
     ac.triangular_solve(y,x+3*ac.eye(3))[0]
-    linalg.ldl_solve(*SYMMETRIC,y)+x
+    linalg.ldl_solve(SYMMETRIC[0].to(x.dtype),SYMMETRIC[1],x)
     ac.triangular_solve(y,x,upper=False,transpose=True,unitriangular=True)[0]
     ac.cholesky_inverse(x.tril()+3*ac.eye(3))
     linalg.matrix_norm(x+3*ac.eye(3),"nuc")  ac.matrix_exp(x)

@@ -146,7 +146,6 @@ UNARY = operations(
             det logdet slogdet inverse linalg.cholesky linalg.det linalg.eigh
             linalg.eigvalsh linalg.inv linalg.matrix_norm linalg.qr linalg.lu
             linalg.lu_factor linalg.lu_factor_ex lu linalg.slogdet
-            linalg.ldl_factor linalg.ldl_factor_ex
             linalg.svd linalg.svdvals trace tril triu cholesky_inverse linalg.pinv
             linalg.matrix_rank linalg.cond linalg.inv_ex linalg.cholesky_ex pinverse
         """,

@@ -74,6 +74,7 @@ CALLS = re.split(r"\s\s+", _TEXT.strip())
 
 #: (name of a function, places of tensors that have no gradient).
 HELD = {
+    "ldl_solve": (0,),
     **dict.fromkeys(("igamma", "igammac", "gammainc", "gammaincc", "zeta"), (0,)),
     "rotary_embedding": (1, 2),
     **dict.fromkeys(("floor_divide", "scatter_mul", "heaviside"), "all"),
@@ -121,6 +122,7 @@ WITHOUT = {
         set_num_threads set_printoptions set_rng_state size storage_offset stride
         use_deterministic_algorithms
     """,
+    "its factors have no gradient": "ldl_factor ldl_factor_ex",
     "an old name of `interpolate`": "upsample upsample_bilinear upsample_nearest",
 }
 

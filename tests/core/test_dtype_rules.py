@@ -114,6 +114,7 @@ NOT_COMPUTING = {
     *("set_default_device", "set_default_dtype", "set_default_tensor_type"),
     *("set_float32_matmul_precision", "set_num_interop_threads", "set_num_threads"),
     *("set_printoptions", "set_rng_state", "share_memory_", "short", "size"),
+    *("unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes"),
     *("split", "split_with_sizes", "squeeze", "squeeze_", "storage_offset"),
     *("stride", "sum_to_size", "swapaxes", "swapaxes_", "swapdims", "swapdims_"),
     *("t_", "tile", "to_dense", "tolist", "transpose", "transpose_", "tril_indices"),
@@ -137,6 +138,9 @@ ELSEWHERE = {
     "batch_norm_relu": "is not in PyTorch",
     "rotary_embedding": "is not in PyTorch",
     "interpolate": "see test_nn_resizing",
+    **dict.fromkeys(
+        ("ldl_factor", "ldl_factor_ex", "ldl_solve"), "see test_linalg_ldl"
+    ),
     **dict.fromkeys(
         ("lu_solve", "lu_unpack", "triangular_solve"), "see test_linalg_lu"
     ),

@@ -250,8 +250,12 @@ NOT_COMPUTING = {
     ),
     *("share_memory_", "use_deterministic_algorithms"),
 }
-#: What other tests run: the steps of `MultiheadAttention`.
-ELSEWHERE = {"multi_head_attention_forward"}
+#: What other tests run: the steps of `MultiheadAttention`, factors of symmetric
+#: matrices, and unsafe parts.
+ELSEWHERE = {
+    *("multi_head_attention_forward", "ldl_factor", "ldl_factor_ex", "ldl_solve"),
+    *("unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes"),
+}
 #: Classes that hold others, or are bases of others.
 NOT_CALLED = {
     *("Buffer", "LinearCrossEntropyOptions", "Module", "ModuleDict", "ModuleList"),

@@ -107,6 +107,7 @@ def test_more_calls(expression, half):
 OF_INTEGERS = {"bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift"}
 OF_INTEGERS |= {"bitwise_right_shift", "bitwise_not", "gcd", "lcm", "next_float_bits"}
 OF_INTEGERS |= {"row_order"}
+OF_INTEGERS |= {"ldl", "ldl_solve"}  # their factors have no gradient
 KERNELS = {name for name, function in OPERATORS.items() if function.op.spec}
 #: Statistics among their results have no gradient.
 LED = {"batch_norm": 1, "batch_norm_activation": 1}

@@ -101,6 +101,15 @@ def test_a_system_beside_pytorch():
     assert L.ldl_solve(ld, pivots.long(), b).equal(found)
 
 
+def test_matrices_without_elements():
+    found = L.ldl_factor(ac.ones(0, 0))
+    assert (found.LD.shape, found.pivots.shape) == ((0, 0), (0,))
+    assert L.ldl_factor_ex(ac.ones(0, 2, 2)).info.shape == (0,)
+    assert L.ldl_solve(*found, ac.ones(0, 3)).shape == (0, 3)
+    ld, pivots = L.ldl_factor(ac.eye(3))
+    assert L.ldl_solve(ld, pivots, ac.ones(3, 0)).shape == (3, 0)
+
+
 def test_the_right_side_has_a_gradient():
     b = ac.ones(3, 2, dtype=ac.float64, requires_grad=True)
     ld, pivots = L.ldl_factor(square())

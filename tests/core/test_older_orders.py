@@ -99,6 +99,13 @@ def test_unsafe_parts(name):
         assert [part.tolist() for part in found] == expected
 
 
+def test_unsafe_parts_of_nothing():
+    x = ac.ones(0, 3)
+    assert [part.shape for part in x.unsafe_chunk(2)] == [(0, 3), (0, 3)]
+    assert [part.shape for part in x.unsafe_split(2, 1)] == [(0, 2), (0, 1)]
+    assert [p.shape for p in x.unsafe_split_with_sizes([1, 2], 1)] == [(0, 1), (0, 2)]
+
+
 @pytest.mark.parametrize("name", PARTS)
 def test_a_write_into_an_unsafe_part_has_its_gradient(name):
     w = ac.arange(4.0, requires_grad=True)

@@ -45,7 +45,12 @@ FROM = {
     **dict.fromkeys(
         ("empty_permuted", "empty_strided"), "autocalc._ops.creation.strided"
     ),
+    "is_inference": "autocalc._ops.views.inspection",
     "is_inference_mode_enabled": "autocalc._graph._grad_mode",
+    **dict.fromkeys(
+        ("unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes"),
+        "autocalc._ops.views.splitting",
+    ),
     "memory_format": "autocalc._tensor.memory_format",
     **dict.fromkeys(
         ("get_autocast_cpu_dtype", "is_autocast_cpu_enabled"), "autocalc.amp._autocast"

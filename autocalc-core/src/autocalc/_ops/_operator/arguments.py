@@ -141,7 +141,7 @@ def check_older_order(where: str, name: str, factor: Any, tensor: Any) -> None:
 _OLDER_ORDERS = frozenset({"nttt", "ntntt", "tntt", "tnntt"})
 
 
-def of_older_order(function: Any, given: Any, beta: Any, alpha: Any) -> Any:
+def of_older_order(function: Any, given: Any, beta: Any, alpha: Any) -> Tensor:
     """Call a function whose arguments are in one of PyTorch's older orders.
 
     ``f(beta, input, alpha, a, b)``, ``f(input, beta, alpha, a, b)``, and both without
@@ -156,4 +156,5 @@ def of_older_order(function: Any, given: Any, beta: Any, alpha: Any) -> Any:
         )
     tensors = [x for x in given if isinstance(x, Tensor)]
     beta, alpha, *_ = *(x for x in given if not isinstance(x, Tensor)), 1
-    return function(*tensors, beta=beta, alpha=alpha)
+    result: Tensor = function(*tensors, beta=beta, alpha=alpha)
+    return result
