@@ -15,6 +15,7 @@ from autocalc._compile._compiled_program import CompiledProgram
 from autocalc._compile._followed import Followed
 from autocalc._compile._guards import Guard, assigned_at
 from autocalc._compile._motion import motion_of
+from autocalc._compile._owners import uncollected
 from autocalc._compile._passes._remaking import is_product
 from autocalc._compile._recorder import StepRecorder
 from autocalc._compile._settings import read_again
@@ -161,7 +162,8 @@ class Compiled:
                     return self._replay(program, call)
             if entry.eager:
                 return self._function(*args, **kwargs)
-            return self._record(entry, call)
+            with uncollected():
+                return self._record(entry, call)
 
     def _enter(self, call: Signature) -> Entry:
         if len(self._entries) >= MAX_SIGNATURES:

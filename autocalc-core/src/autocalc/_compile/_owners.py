@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from sys import getrefcount
 from typing import Any, NamedTuple
 
@@ -27,6 +28,23 @@ from autocalc._ops._operator.view_tracker import base_of
 from autocalc._program._memory import Memory, Slot
 from autocalc._program._views import View, owner_of
 from autocalc._tensor import Tensor
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Keep the garbage collector from running by itself in this block.
+
+    Cycles that the recorded function leaves are then young, and `strays` collects them.
+    A full collection would visit all objects of the process, however small the function
+    is.
+    """
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 class Owners(NamedTuple):
@@ -180,8 +198,7 @@ def strays(memory: Memory, used: set[int], owners: dict[int, Any]) -> list[Slot]
 
     held = found()
     if any(slot.index not in owners for slot in held):
-        # Unreachable cycles may hold memory. They are young, because the garbage
-        # collector does not run while a function is recorded.
+        # Unreachable cycles may hold memory. They are young (see `uncollected`).
         gc.collect(0)
         held = found()
     return held

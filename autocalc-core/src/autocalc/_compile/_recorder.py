@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -83,8 +82,6 @@ class StepRecorder(Recorder):
 
     def __enter__(self) -> StepRecorder:
         recordings.append(self)
-        self._collects = gc.isenabled()
-        gc.disable()  # so that cycles it leaves are young and `strays` collects them
         pause(recordings, True)
         autocast = current().autocast
         if autocast is not None:  # a replay would not make casts from before
@@ -96,8 +93,6 @@ class StepRecorder(Recorder):
         leave(self._token)
         recordings.remove(self)
         pause(recordings, bool(recordings))
-        if self._collects:
-            gc.enable()
 
     def _line(self) -> UserLine | None:
         return self._origins.here()
