@@ -24,6 +24,7 @@ from autocalc._compile._trace import (
     Trace,
 )
 from autocalc._compile._tracked import Formula
+from autocalc._graph._node import Leaf
 from autocalc._program._form import Instruction
 from autocalc._program._views import Operand, View
 
@@ -173,13 +174,19 @@ class Numbers:
         self.trace = trace
         self.order: list[int] = []
         self.number: dict[int, int] = {}
+        self._leaves: dict[int, Leaf] = {}
+        for leaf, view in trace.gradients:
+            self._leaves.setdefault(view.slot, leaf)
+        self._returned = {x.view.slot for x in trace.leaves if isinstance(x, NewLeaf)}
+        host = (i for i in trace.instructions if i.spec is None)
+        self._filled = {view.slot for i in host for view in i.writes()}
 
     def view(self, view: View) -> View:
         number = self.number.get(view.slot)
         if number is None:
             number = self.number[view.slot] = len(self.order)
             self.order.append(view.slot)
-        return view._replace(slot=number)
+        return View(number, *view[1:])
 
     def operand(self, x: Operand) -> Operand:
         if x is None:
@@ -218,23 +225,13 @@ class Numbers:
             return "a gradient", id(binding.leaf)
         if isinstance(binding, Constant):
             return self._constant(slot, binding.array)
-        leaf = next((x for x, v in self.trace.gradients if v.slot == slot), None)
-        if leaf is not None:
-            return "a new gradient", id(leaf)
-        returned = any(
-            isinstance(x, NewLeaf) and x.view.slot == slot for x in self.trace.leaves
-        )
+        if slot in self._leaves:
+            return "a new gradient", id(self._leaves[slot])
         nbytes = self.trace.memory.slots[slot].nbytes
-        return ("a result" if returned else "a temporary"), nbytes
+        return ("a result" if slot in self._returned else "a temporary"), nbytes
 
     def _constant(self, slot: int, array: Any) -> tuple[Any, ...]:
-        filled = any(
-            view.slot == slot
-            for i in self.trace.instructions
-            if i.spec is None
-            for view in i.writes()
-        )
-        if filled:
+        if slot in self._filled:
             return "a number of the host", array.dtype
         return "constant", array.shape, array.dtype, array.tobytes()
 

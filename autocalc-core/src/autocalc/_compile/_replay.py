@@ -202,9 +202,12 @@ def _results(
     gradients: Sequence[tuple[Leaf, View]],
     places: dict[int, Placement],
 ) -> Iterator[Result]:
+    there: dict[int, list[tuple[Leaf, View]]] = {}
+    for leaf, view in gradients:
+        there.setdefault(view.slot, []).append((leaf, view))
     for slot in sorted(program.results):
-        there = [(leaf, view) for leaf, view in gradients if view.slot == slot]
-        yield Result(slot, program.sizes[slot], places[slot].root, there)
+        root, some = places[slot].root, there.get(slot, [])
+        yield Result(slot, program.sizes[slot], root, some)
 
 
 def _written(program: Program, trace: Trace) -> Iterator[Owner]:

@@ -144,6 +144,9 @@ class Match:
 
 def rewrite(rows: Sequence[Pattern], program: Program) -> Program:
     """Replace the patterns of some rows, in the order of their last calls."""
+    names = {instruction.name for instruction in program.instructions}
+    if all(names.isdisjoint(row.first) or names.isdisjoint(row.last) for row in rows):
+        return program
     flow = Flow(program)
     for to, last in flow:
         mine = [row for row in rows if last.name in row.last]

@@ -10,6 +10,7 @@ allows the two to be one array.
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
@@ -144,31 +145,33 @@ def _places(
 ) -> dict[int, int]:
     """Return the offset of each slot if each takes the best place that is left."""
     offsets: dict[int, int] = {}
+    placed: list[_Placed] = []
     for slot in order:
-        offsets[slot] = _best_fit(slot, groups, size, offsets)
+        life, nbytes = groups[slot], size[slot]
+        start = offsets[slot] = _best_fit(life, nbytes, placed)
+        insort(placed, (start, start + nbytes, life.first, life.last))
     return offsets
 
 
-def _best_fit(
-    slot: int,
-    groups: dict[int, LiveRange],
-    size: dict[int, int],
-    offsets: dict[int, int],
-) -> int:
-    """Return the beginning of the smallest gap that is free for the slot's life."""
-    life = groups[slot]
+#: A group that has a place: where it begins and ends, and its first and last use.
+_Placed = tuple[int, int, int, int]
+
+
+def _best_fit(life: LiveRange, nbytes: int, placed: list[_Placed]) -> int:
+    """Return the beginning of the smallest gap that is free for a whole life.
+
+    `placed` is in the order of the places.
+    """
+    begin, until = life
     # Only groups that live at the same time are in the way. Look for the gap between
     # them that fits most tightly. If there is none, use the place after the last of
     # them.
-    taken = sorted(
-        (offsets[other], offsets[other] + size[other])
-        for other in offsets
-        if groups[other].first <= life.last and life.first <= groups[other].last
-    )
     best, least, end = None, None, 0
-    for start, stop in taken:
+    for start, stop, first, last in placed:
+        if first > until or begin > last:
+            continue
         gap = start - end
-        if gap >= size[slot] and (least is None or gap < least):
+        if gap >= nbytes and (least is None or gap < least):
             best, least = end, gap
         end = max(end, stop)
     return end if best is None else best
