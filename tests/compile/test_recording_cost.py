@@ -12,6 +12,7 @@ import pytest
 
 import autocalc as ac
 from autocalc import nn, optim
+from autocalc._compile._watch import FunctionWatch
 
 
 def perceptron() -> Callable[[], Any]:
@@ -140,3 +141,63 @@ def test_what_is_left_in_cycles_is_not_kept() -> None:
         w.grad = None
         assert compiled(ac.ones(4)).item() == 4
     assert compiled.programs
+
+
+def layers(count: int) -> Callable[[], Any]:
+    layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
+    model = nn.TransformerEncoder(layer, count)
+    adam = optim.AdamW(model.parameters(), lr=0.1)
+    x = ac.ones(2, 3, 8)
+
+    def step() -> ac.Tensor:
+        adam.zero_grad()
+        loss = (model(x) ** 2).mean()
+        loss.backward()
+        adam.step()
+        return loss
+
+    step()
+    return step
+
+
+def test_the_events_of_a_recording_grow_with_the_function(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    see, seen = FunctionWatch._event, [0]
+
+    def count(self: Any, *event: Any) -> None:
+        seen[0] += 1
+        see(self, *event)
+
+    # Each event costs a call of Python: they are most of the time of a recording.
+    monkeypatch.setattr(FunctionWatch, "_event", count)
+    events = []
+    for n in (2, 6, 10):
+        seen[0] = 0
+        step = ac.compile(layers(n))
+        step()
+        events.append(seen[0])
+    first, second = events[1] - events[0], events[2] - events[1]
+    assert second < 1.2 * first
+    assert second < 4 * 16_000
+
+
+def test_the_collector_does_not_run_while_a_program_is_made() -> None:
+    step = ac.compile(layers(1))
+    step()
+    runs: list[int] = []
+
+    def note(phase: str, info: dict[str, int]) -> None:
+        if phase == "start":
+            runs.append(info["generation"])
+
+    threshold = gc.get_threshold()
+    gc.callbacks.append(note)
+    try:
+        gc.set_threshold(50, 1, 1)
+        step()
+    finally:
+        gc.set_threshold(*threshold)
+        gc.callbacks.remove(note)
+    assert step.programs
+    assert len(runs) <= 5

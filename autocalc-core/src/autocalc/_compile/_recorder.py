@@ -191,13 +191,17 @@ class StepRecorder(Recorder):
 
     def _before(self, instruction: Instruction) -> None:
         """Restore, in each replay, what Python filled before a call that changes it."""
-        reads = {view.slot for view in instruction.reads()}
-        for index in {view.slot for view in instruction.writes()}:
-            slot = self.memory.slots[index]
+        slots = self.memory.slots
+        reads = [view.slot for view in instruction.reads()]
+        for view in instruction.writes():
+            index = view.slot
+            slot = slots[index]
             new = slot.made and index not in self.written
+            if not (new or slot.kept):
+                continue
             if new and slot.undefined:
                 self.written.add(index)
-            elif slot.kept or (new and (slot.filled or index in reads)):
+            elif slot.kept or slot.filled or index in reads:
                 root = slot.array
                 slot.unkeep()
                 arrays.copy(arrays.frozen(root.copy()), into=root)

@@ -57,6 +57,13 @@ _TEXTS = frozenset({"__repr__", "__format__"})
 _SEEN_BY = {"users": "_users_frame", "asked": "_asked", "answered": "_answered",
             "own": "_own_frame", "library": "_library_frame"}  # fmt: skip
 
+#: Kinds of code that may be the user's, or run for it: None is not determined yet.
+_MAY_BE_USERS = frozenset({None, "users"})
+_MAY_BE_FOR_USERS = _MAY_BE_USERS | {"library"}
+
+#: The names of functions in C whose calls count wherever they are.
+_ALWAYS_SEEN = _DRAWS | _WRITES | {print.__name__}
+
 
 class FunctionWatch:
     """A ``with`` block in which the calls of Python functions are seen.
@@ -159,28 +166,39 @@ class FunctionWatch:
 
     def _event(self, frame: FrameType, event: str, arg: Any) -> None:
         # Code inside a kernel or the host's own work is ignored: it counts as one call.
-        if self._recording.inside or self._in_message(frame, event):
+        if self._recording.inside:
             return
+        if self._message is not None:  # a logger handles a message of AutoCalc
+            if frame is self._message and event == "return":
+                self._message = None
+            return
+        # Almost all events are of AutoCalc's own code and need one look-up. The kind of
+        # code is determined only once: the user's, AutoCalc's of a kind that matters
+        # here, or "".
+        code = frame.f_code
+        kind = self._kinds.get(id(code))
         if event == "call":
-            code = frame.f_code
-            # Each call of a Python function needs one look-up. The kind of its code is
-            # determined only once: the user's, AutoCalc's of a kind that matters here,
-            # or "".
-            kind = self._kinds.get(id(code))
-            if kind is None:
-                kind = self._learn(frame)
-            see = _SEEN_BY.get(kind)
+            see = _SEEN_BY.get(self._learn(frame) if kind is None else kind)
             if see is not None:
                 getattr(self, see)(frame, code)
         elif event == "return":
-            self._class_body(frame)
-            self._stored(frame)
-            if arg is not None:
-                self._returned(frame, arg)
+            back = frame.f_back
+            if back is not None and (
+                kind == "users" or self._kinds.get(id(back.f_code)) in _MAY_BE_USERS
+            ):
+                self._ended(frame, arg)
         elif event == "c_call":
-            self._called(frame, arg)
+            if kind in _MAY_BE_FOR_USERS or arg.__name__ in _ALWAYS_SEEN:
+                self._called(frame, arg)
         elif arg is print:  # `print` has returned or raised
             self._prints_now = False
+
+    def _ended(self, frame: FrameType, value: Any) -> None:
+        """Handle the end of a function that is the user's or that the user called."""
+        self._class_body(frame)
+        self._stored(frame)
+        if value is not None:
+            self._returned(frame, value)
 
     def _event_with_numbers(self, frame: FrameType, event: str, arg: Any) -> None:
         """Handle an event, and see which code receives followed numbers."""
@@ -202,13 +220,6 @@ class FunctionWatch:
             if arg.__module__ == "math":
                 for span in self._spans.values():
                     span.pin()
-
-    def _in_message(self, frame: FrameType, event: str) -> bool:
-        """Return whether a logger handles a message of AutoCalc."""
-        inside = self._message is not None
-        if frame is self._message and event == "return":
-            self._message = None
-        return inside
 
     def _users_frame(self, frame: FrameType, code: CodeType) -> None:
         self._users.runs(frame, code)

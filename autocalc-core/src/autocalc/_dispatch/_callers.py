@@ -110,9 +110,31 @@ _PHASES = {"optim/": "optimizer", "_graph/": "backward", "autograd/": "backward"
 
 _SKIP, _OPERATOR, _PHASE = range(3)
 
+
+class _Meaning(NamedTuple):
+    """The meaning of the frames of one code object, which it keeps alive.
+
+    Attributes
+    ----------
+    is_own
+        Whether the code is in a file of AutoCalc.
+    mark
+        The meaning that `marks` declares; "" without one.
+    kind, word
+        What a frame tells about the site: nothing, its operator or its phase.
+    """
+
+    is_own: bool
+    mark: str
+    kind: int
+    word: str
+    code: CodeType
+
+
 # The keys are ids of code objects: a hash would cover all their contents and is not
-# cached.
-_kinds: dict[int, tuple[int, str, CodeType]] = {}
+# cached. The loops below look meanings up without a call, because a recorded function
+# pays for each call.
+_meanings: dict[int, _Meaning] = {}
 _sites: dict[tuple[str, str], Site] = {("gradient sum", "backward"): GRADIENT_SUM}
 _marks: dict[int, str] = {}
 
@@ -141,7 +163,13 @@ def own_path(file: str) -> str | None:
 def users_line() -> UserLine | None:
     """Return the innermost line outside of AutoCalc that led to this call."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_OWN):
+    while frame is not None:
+        try:
+            meaning = _meanings[id(frame.f_code)]
+        except KeyError:
+            meaning = _learn(frame.f_code)
+        if not meaning.is_own:
+            break
         frame = frame.f_back
     if frame is None:
         return None
@@ -171,7 +199,10 @@ def _running(frame: FrameType | None) -> tuple[tuple[Any, ...], Any, Site | None
     modules: list[Any] = []
     site: Site | None = None
     while frame is not None:
-        mark = _marks.get(id(frame.f_code))
+        try:
+            mark = _meanings[id(frame.f_code)].mark
+        except KeyError:
+            mark = _learn(frame.f_code).mark
         if mark == "module":
             modules.append(frame.f_locals["self"])
         elif mark == "sum" and not modules:
@@ -197,11 +228,14 @@ def site_of(
         code = frame.f_code
         if code is caller and frame.f_lasti == at:
             return GRADIENT_SUM
-        kind, word, _ = _kinds.get(id(code)) or _learn(code)
-        if kind == _OPERATOR:
-            operator = word
-        elif kind == _PHASE:
-            return _site(operator, word)
+        try:
+            meaning = _meanings[id(code)]
+        except KeyError:
+            meaning = _learn(code)
+        if meaning.kind == _OPERATOR:
+            operator = meaning.word
+        elif meaning.kind == _PHASE:
+            return _site(operator, meaning.word)
         frame = frame.f_back
     return _site(operator, "forward")
 
@@ -215,9 +249,10 @@ def _site(operator: str, phase: str) -> Site:
     return known
 
 
-def _learn(code: CodeType) -> tuple[int, str, CodeType]:
-    kind = _kinds[id(code)] = *_kind_of(code), code
-    return kind
+def _learn(code: CodeType) -> _Meaning:
+    is_own, mark = own_path(code.co_filename) is not None, _marks.get(id(code), "")
+    meaning = _meanings[id(code)] = _Meaning(is_own, mark, *_kind_of(code), code)
+    return meaning
 
 
 def _kind_of(code: CodeType) -> tuple[int, str]:

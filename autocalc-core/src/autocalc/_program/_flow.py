@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
@@ -33,8 +34,8 @@ class Flow:
             own=dict(program.own),
             prologue=list(program.prologue),
         )
-        self.writers: dict[int, set[int]] = {}
-        self.readers: dict[int, set[int]] = {}
+        self.writers: dict[int, set[int]] = defaultdict(set)
+        self.readers: dict[int, set[int]] = defaultdict(set)
         self._instructions: list[Instruction | None] = []
         for instruction in program.instructions:
             self._instructions.append(instruction)
@@ -64,9 +65,6 @@ class Flow:
             self._note(at, instruction)
 
     def _note(self, at: int, instruction: Instruction) -> None:
-        for view in instruction.views():
-            self.writers.setdefault(view.slot, set())
-            self.readers.setdefault(view.slot, set())
         for view in instruction.writes():
             self.writers[view.slot].add(at)
         for view in instruction.reads():
@@ -216,7 +214,7 @@ def _dense(view: View) -> tuple[int, ...]:
     return tuple(size * math.prod(view.shape[i + 1 :]) for i in range(len(view.shape)))
 
 
-def _slots(views: list[View]) -> set[int]:
+def _slots(views: tuple[View, ...]) -> set[int]:
     return {view.slot for view in views}
 
 

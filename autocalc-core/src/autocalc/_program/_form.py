@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from autocalc._dispatch._callers import UserLine
@@ -110,10 +111,19 @@ class Instruction:
     fused: tuple[str, ...] = ()
     recomputed: bool = False
     settings: Settings | None = None
+    _writes: tuple[View, ...] = field(init=False, repr=False, compare=False)
+    _reads: tuple[View, ...] = field(init=False, repr=False, compare=False)
+    _views: tuple[View, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Drop the C form if an operand has more dimensions than it supports."""
-        if any(len(view.shape) > MAX_DIMS for view in self.views()):
+        """List the views once, because every pass asks for them.
+
+        Drop the C form if an operand has more dimensions than it supports.
+        """
+        self._writes, inputs = views_of(self.outputs), views_of(self.inputs)
+        self._reads = inputs + views_of(self._read_outputs())
+        self._views = self._writes + inputs
+        if [view for view in self._views if view.shape[MAX_DIMS:]]:
             self.native = None
 
     @property
@@ -136,28 +146,29 @@ class Instruction:
         spec = self.spec
         return self.attributes[-1] if spec is not None and spec.accumulates else 0
 
-    def views(self) -> Iterator[View]:
-        """Yield every view, outputs first."""
-        yield from views_of(self.outputs)
-        yield from views_of(self.inputs)
+    def views(self) -> tuple[View, ...]:
+        """Return every view, outputs first."""
+        return self._views
 
-    def writes(self) -> list[View]:
+    def writes(self) -> tuple[View, ...]:
         """Return the views that are written."""
-        return list(views_of(self.outputs))
+        return self._writes
 
-    def reads(self) -> list[View]:
+    def reads(self) -> tuple[View, ...]:
         """Return the views that are read: inputs, and outputs with old content."""
-        held: list[View] = []
-        for i, output in enumerate(self.outputs):
-            if self._is_read(i):
-                held.extend(views_of((output,)))
-        return [*views_of(self.inputs), *held]
+        return self._reads
 
-    def _is_read(self, i: int) -> bool:
-        if self.spec is None:
-            return not isinstance(self.function, Source)
-        in_place = self.spec.outputs[i].name in self.spec.writes
-        return in_place or bool(self.accumulated >> i & 1)
+    def _read_outputs(self) -> tuple[Operand, ...]:
+        """Return the outputs whose old content is read."""
+        spec, outputs = self.spec, self.outputs
+        if spec is None:
+            return () if isinstance(self.function, Source) else outputs
+        mask = self.accumulated
+        if not (mask or spec.writes):
+            return ()
+        pairs = enumerate(zip(outputs, spec.outputs, strict=True))
+        held = [x for i, (x, o) in pairs if mask >> i & 1 or o.name in spec.writes]
+        return tuple(held)
 
     def moved(self, place: Callable[[View], View]) -> Instruction:
         """Return the instruction with each view replaced by another."""
@@ -168,13 +179,10 @@ class Instruction:
         )
 
 
-def views_of(operands: tuple[Operand, ...]) -> Iterator[View]:
-    """Yield the views of operands; operands may be absent or lists."""
-    for x in operands:
-        if isinstance(x, View):
-            yield x
-        elif x is not None:
-            yield from x
+def views_of(operands: tuple[Operand, ...]) -> tuple[View, ...]:
+    """Return the views of operands; operands may be absent or lists."""
+    found = [(x,) if x.__class__ is View else x for x in operands if x is not None]
+    return tuple(chain.from_iterable(found))  # type: ignore[arg-type]  # no View is left
 
 
 def meta(operand: Operand) -> Any:

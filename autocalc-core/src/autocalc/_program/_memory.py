@@ -36,12 +36,15 @@ class Slot:
         only.
     array
         The array that owns the memory; None once a temporary is freed.
+    address
+        The memory's address when the slot was added.
     lent
         The number of references to the memory that callbacks hold.
     """
 
     __slots__ = (
-        *("_array", "filled", "index", "kept", "lent", "made", "nbytes", "undefined"),
+        *("_array", "address", "filled", "index", "kept", "lent", "made", "nbytes"),
+        "undefined",
     )
 
     def __init__(self, index: int, array: Array, made: bool) -> None:
@@ -50,6 +53,7 @@ class Slot:
         self.made = made
         self.kept = self.filled = self.undefined = False
         self.lent = 0
+        self.address = address(array)
         self._array: Any = weakref.ref(array) if made else array
 
     @property
@@ -94,7 +98,7 @@ class Memory:
 
     def __init__(self, empty: Callable[[Shape, DType], Array]) -> None:
         self._empty = empty
-        self._by_id: dict[int, Slot] = {}
+        self._by_id: dict[int, tuple[Slot, weakref.ref[Any]]] = {}
         self.slots: list[Slot] = []
         self._lent: set[int] = set()
 
@@ -106,32 +110,28 @@ class Memory:
 
     def add(self, root: Array, *, made: bool) -> Slot:
         """Add a slot for the memory of `root` and of all arrays that view it."""
-        key = id(root)
         slot = Slot(len(self.slots), root, made)
         self.slots.append(slot)
-        self._by_id[key] = slot
-        if made:  # another array may get this id later
-            weakref.finalize(root, self._by_id.pop, key, None).atexit = False
+        self._by_id[id(root)] = slot, weakref.ref(root)
         return slot
 
     def slot_of(self, array: Array) -> Slot:
         """Return the slot of `array`; add one if the memory existed before."""
-        slot = self._known(array)
-        return self.add(owner_of(array), made=False) if slot is None else slot
+        return self._known(array) or self.add(owner_of(array), made=False)
 
     def _known(self, array: Any) -> Slot | None:
         """Return the slot of the first known array among `array` and its bases."""
         while array is not None:
-            slot = self._by_id.get(id(array))
-            if slot is not None:
-                return slot
+            found = self._by_id.get(id(array))
+            if found is not None and found[1]() is array:  # else it had this id before
+                return found[0]
             array = base_of(array)
         return None
 
     def view(self, array: Array) -> View:
         """Return the view of `array`."""
-        slot = self.slot_of(array)
-        offset = address(array) - address(slot.array)
+        slot = self._known(array) or self.add(owner_of(array), made=False)
+        offset = address(array) - slot.address
         return View(slot.index, offset, array.shape, array.strides, array.dtype)
 
     def is_made(self, array: Array) -> bool:

@@ -76,15 +76,23 @@ class Recorder:
             if self.inside:  # calls made by a kernel are part of it
                 function(*args)
                 return
-            how = (spec, name, function, native)
-            with self._within():  # the recorder's own work is not recorded
+            # `inside` is set here without `_within`, because each Python call costs
+            # time while calls are watched.
+            self.inside = True  # the recorder's own work is not recorded
+            try:
                 operands = tuple(map(self._operand, args[:end]))
-                outputs, inputs, attributes = operands[:n], operands[n:], args[end:]
-                step = Instruction(*how, outputs, inputs, attributes, self._line())
+                line = self._line()
+                around = operands[:n], operands[n:], args[end:], line
+                step = Instruction(spec, name, function, native, *around)
+            finally:
+                self.inside = False
             self._before(step)
-            with self._within():
+            self.inside = True
+            try:
                 self._run(function, args)
                 self._add(step)
+            finally:
+                self.inside = False
 
         return call
 
@@ -94,8 +102,11 @@ class Recorder:
 
     def _empty(self, shape: Shape, dtype: DType) -> Array:
         """Return new memory."""
-        with self._within():
+        before, self.inside = self.inside, True
+        try:
             return self.memory.empty(shape, dtype)
+        finally:
+            self.inside = before
 
     def _operand(self, x: Any) -> Operand:
         """Return the view of an operand."""
@@ -114,7 +125,7 @@ class Recorder:
 
     def _add(self, instruction: Instruction) -> None:
         """Record a call that has run."""
-        self.written.update(view.slot for view in instruction.writes())
+        self.written.update([view.slot for view in instruction.writes()])
         self.instructions.append(instruction)
 
 

@@ -53,7 +53,7 @@ Operand = View | None | tuple[View, ...]
 def base_of(array: Any) -> Any:
     """Return the array that `array` is a view of; None if it owns its memory."""
     base = array.base
-    if isinstance(base, np.ndarray):
+    if base is None or base.__class__ is np.ndarray or isinstance(base, np.ndarray):
         return base
     if hasattr(base, "__array_interface__") and hasattr(base, "base"):
         return base.base  # as_strided of NumPy puts another object in between

@@ -18,8 +18,10 @@ def span(array: Array) -> int:
     """Return the bytes from the start of the first to the end of the last element."""
     if not array.size:
         return 0
-    steps = zip(array.shape, array.strides, strict=True)
-    return int(array.itemsize + sum((n - 1) * abs(s) for n, s in steps))
+    reach = array.itemsize
+    for n, step in zip(array.shape, array.strides, strict=True):
+        reach += (n - 1) * (step if step > 0 else -step)
+    return int(reach)
 
 
 def repeating_strides(
