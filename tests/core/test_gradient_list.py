@@ -34,7 +34,7 @@ REFUSED = {
         ("batch_norm", "batch_norm_activation"), (AssertionError, ValueError)
     ),
     **dict.fromkeys(("floor_divide", "scatter_mul"), GradError),
-    **dict.fromkeys(("igamma", "igammac", "zeta"), GradError),
+    **dict.fromkeys(("igamma", "igammac", "ldl", "ldl_solve", "zeta"), GradError),
 }
 
 

@@ -99,7 +99,6 @@ test_mistakes = refusals(
     I8.clone().sub_(MASK) -> DTypeError: sub: an operand is boolean
     I8.sub(MASK, alpha=2) -> DTypeError: sub: an operand is boolean
     ac.rsub(MASK, 1, alpha=2) -> DTypeError: sub: an operand is boolean
-    I8.add(1, 2) -> DTypeError: type int cannot follow one of type int
     I8.add(I8, I8) -> DTypeError: follow one of type Tensor; give `alpha`
     I8.add(1, alpha=0.5) -> DTypeError: add: `alpha` is 0.5, a factor of
     I8.sub(1, alpha=True) -> DTypeError: sub: `alpha` is True, a factor

@@ -253,7 +253,8 @@ ldl_solve.work(cubic(2))
 
 def _benchmark(rng: Any) -> tuple[Array, ...]:
     pivots = np.arange(1, 33, dtype=INT32) + np.zeros((16, 1), INT32)
-    return rng.normal(16, 32, 32) + 9 * np.eye(32), pivots, rng.normal(16, 32, 8)
+    ld, b = rng.standard_normal((16, 32, 32)), rng.standard_normal((16, 32, 8))
+    return (ld + 9 * np.eye(32)).astype(np.float32), pivots, b.astype(np.float32)
 
 
 ldl_solve.benchmarks(Case("16x32x32, 8 columns", _benchmark))
