@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Whether slots, dicts and entries hold what they held, both ways of looking."""
+"""Whether objects, dicts and lists hold what they held, both ways of looking."""
 
 from __future__ import annotations
 
 import gc
 import weakref
+from types import CellType
 from typing import Any
 
 import pytest
@@ -14,6 +15,14 @@ import autocalc as ac
 from autocalc import nn
 
 KINDS = {"python": Unchanged, "runtime": unchanged}
+
+
+GROUPS = "slots", "dicts", "entries", "lists", "classes", "attributes", "absent"
+
+
+def watch(kind: Any, **groups: Any) -> Any:
+    """Return a check of groups; the runtime takes no keywords."""
+    return kind(*[groups.get(name, []) for name in GROUPS])
 
 
 class Thing:
@@ -94,6 +103,79 @@ def test_another_dict(kind: Any, name: str) -> None:
     assert not watched.holds()
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda there: there.append(None), id="longer"),
+        pytest.param(lambda there: there.pop(), id="shorter"),
+        pytest.param(lambda there: there.reverse(), id="another order"),
+        pytest.param(lambda there: there.__setitem__(0, [1]), id="an equal element"),
+    ],
+)
+def test_another_list(kind: Any, change: Any) -> None:
+    there, empty = [[1], 2], []
+    watched = watch(kind, lists=[(empty, []), (there, there.copy())])
+    assert watched.holds()
+    change(there)
+    assert not watched.holds()
+
+
+def test_an_element_moves_to_the_next_list(kind: Any) -> None:
+    one, two = [1, 2], [3]
+    watched = watch(kind, lists=[(one, one.copy()), (two, two.copy())])
+    two.insert(0, one.pop())
+    assert not watched.holds()
+
+
+def test_another_class(kind: Any) -> None:
+    class Other(Plain):
+        pass
+
+    class Liar(Plain):
+        __class__ = int  # type: ignore[assignment]  # as a proxy says
+
+    thing, liar = Plain(), Liar()
+    watched = watch(kind, classes=[(thing, Plain), (liar, Liar)])
+    assert watched.holds()
+    thing.__class__ = Other
+    assert not watched.holds()
+
+
+def test_an_attribute_of_any_object(kind: Any) -> None:
+    thing, cell = Plain(), CellType(1)
+    read = [(thing, "one", 1), (cell, "cell_contents", 1)]
+    watched = watch(kind, attributes=read)
+    assert watched.holds()
+    thing.one = 2
+    assert not watched.holds()
+    thing.one = 1
+    del cell.cell_contents
+    assert not watched.holds()  # an empty cell
+    cell.cell_contents = 1
+    assert watched.holds()
+    assert not watch(kind, attributes=[(thing, "none", 1)]).holds()
+
+
+def test_an_error_of_an_attribute_is_passed_on(kind: Any) -> None:
+    class Broken:
+        @property
+        def one(self) -> Any:
+            raise KeyError("one")
+
+    with pytest.raises(KeyError, match="one"):
+        watch(kind, attributes=[(Broken(), "one", 1)]).holds()
+
+
+def test_a_key_that_was_absent(kind: Any) -> None:
+    there: dict[str, Any] = {}
+    watched = watch(kind, absent=[(there, "a"), (vars(Plain), "two")])
+    assert watched.holds()
+    there["b"] = None  # others do not matter
+    assert watched.holds()
+    there["a"] = None
+    assert not watched.holds()
+
+
 def test_objects_without_slots(kind: Any) -> None:
     thing = Plain()
     watched = kind([(thing, "one", 1)], [])
@@ -104,7 +186,17 @@ def test_objects_without_slots(kind: Any) -> None:
 
 def test_it_is_freed_with_what_it_watches(kind: Any) -> None:
     thing = Thing()
-    thing.two = kind([(thing, "one", thing.one)], [])
+    held = [thing]
+    thing.two = kind(
+        [(thing, "one", thing.one)],
+        [({0: thing}, {0: thing})],
+        [({0: thing}, 0, thing)],
+        [(held, [thing])],
+        [(thing, Thing)],
+        [(thing, "one", thing.one)],
+        [({thing: 0}, thing)],
+    )
+    del held
     gone = weakref.ref(thing)
     del thing
     gc.collect()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Whether slots, dicts and their entries hold the very objects that they held:
-// `Unchanged` of core's `_compile/_unchanged.py`.
+// Whether objects, dicts and lists hold the very objects that they held: `Unchanged` of
+// core's `_compile/_unchanged.py`.
 #include <algorithm>
 
 #include "program/objects.hpp"
@@ -9,11 +9,16 @@
 namespace autocalc::python::program {
 namespace {
 
-struct Attribute {
+struct Slot {
     py::object object, value;
     Py_ssize_t offset;
 
     bool holds() const { return eager::slot(object.ptr(), offset) == value.ptr(); }
+    int traverse(visitproc visit, void* arg) const {
+        Py_VISIT(object.ptr());
+        Py_VISIT(value.ptr());
+        return 0;
+    }
 };
 
 struct Copied {
@@ -32,6 +37,11 @@ struct Copied {
         }
         return true;
     }
+    int traverse(visitproc visit, void* arg) const {
+        Py_VISIT(now.ptr());
+        Py_VISIT(before.ptr());
+        return 0;
+    }
 };
 
 struct Entry {
@@ -44,7 +54,101 @@ struct Entry {
         if (now == nullptr) PyErr_Clear();
         return now == value.ptr();
     }
+    int traverse(visitproc visit, void* arg) const {
+        Py_VISIT(dict.ptr());
+        Py_VISIT(key.ptr());
+        Py_VISIT(value.ptr());
+        return 0;
+    }
 };
+
+struct CopiedList {
+    py::list now, before;
+
+    bool holds() const {
+        const Py_ssize_t n = PyList_GET_SIZE(now.ptr());
+        if (n != PyList_GET_SIZE(before.ptr())) return false;
+        for (Py_ssize_t i = 0; i < n; ++i) {
+            if (PyList_GET_ITEM(now.ptr(), i) != PyList_GET_ITEM(before.ptr(), i)) {
+                return false;
+            }
+        }
+        return true;
+    }
+    int traverse(visitproc visit, void* arg) const {
+        Py_VISIT(now.ptr());
+        Py_VISIT(before.ptr());
+        return 0;
+    }
+};
+
+struct OfClass {
+    py::object object, kind;
+
+    bool holds() const {
+        return reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())) == kind.ptr();
+    }
+    int traverse(visitproc visit, void* arg) const {
+        Py_VISIT(object.ptr());
+        Py_VISIT(kind.ptr());
+        return 0;
+    }
+};
+
+struct Attribute {
+    py::object object, name, value;
+
+    // One that is gone, as the content of an empty cell, holds nothing.
+    bool holds() const {
+        PyObject* now = PyObject_GetAttr(object.ptr(), name.ptr());
+        if (now == nullptr) {
+            if (PyErr_ExceptionMatches(PyExc_AttributeError) == 0 &&
+                PyErr_ExceptionMatches(PyExc_ValueError) == 0) {
+                throw py::error_already_set();
+            }
+            PyErr_Clear();
+            return false;
+        }
+        Py_DECREF(now);
+        return now == value.ptr();
+    }
+    int traverse(visitproc visit, void* arg) const {
+        Py_VISIT(object.ptr());
+        Py_VISIT(value.ptr());
+        return 0;
+    }
+};
+
+struct Absent {
+    py::object mapping, key;
+
+    bool holds() const {
+        const int found = PySequence_Contains(mapping.ptr(), key.ptr());
+        if (found < 0) throw py::error_already_set();
+        return found == 0;
+    }
+    int traverse(visitproc visit, void* arg) const {
+        Py_VISIT(mapping.ptr());
+        Py_VISIT(key.ptr());
+        return 0;
+    }
+};
+
+template <class Kind>
+bool all_hold(const std::vector<Kind>& all) {
+    return std::all_of(all.begin(), all.end(),
+                       [](const Kind& one) { return one.holds(); });
+}
+
+// Appends the tuples of an argument, if it was given.
+template <class... Parts, class Kind>
+void read_all(const py::tuple& args, size_t at, std::vector<Kind>& all) {
+    if (at >= args.size()) return;
+    for (const py::handle one : args[at]) {
+        const auto parts = one.cast<std::tuple<Parts...>>();
+        std::apply([&](const Parts&... part) { all.push_back(Kind{part...}); }, parts);
+    }
+}
 
 class Unchanged {
   public:
@@ -60,49 +164,48 @@ class Unchanged {
             }
             slots_.push_back({object, value, offset});
         }
-        for (const py::handle one : args[1]) {
-            auto [now, before] = one.cast<std::tuple<py::dict, py::dict>>();
-            dicts_.push_back({now, before});
-        }
-        for (const py::handle one :
-             args.size() > 2 ? args[2].cast<py::list>() : py::list()) {
-            auto [dict, key, value] =
-                one.cast<std::tuple<py::dict, py::object, py::object>>();
-            entries_.push_back({dict, key, value});
-        }
+        read_all<py::dict, py::dict>(args, 1, dicts_);
+        read_all<py::dict, py::object, py::object>(args, 2, entries_);
+        read_all<py::list, py::list>(args, 3, lists_);
+        read_all<py::object, py::object>(args, 4, classes_);
+        read_all<py::object, py::object, py::object>(args, 5, attributes_);
+        read_all<py::object, py::object>(args, 6, absent_);
         return true;
     }
 
     bool holds() const {
-        const auto same = [](const auto& one) { return one.holds(); };
-        return std::all_of(slots_.begin(), slots_.end(), same) &&
-               std::all_of(entries_.begin(), entries_.end(), same) &&
-               std::all_of(dicts_.begin(), dicts_.end(), same);
+        return all_hold(slots_) && all_hold(classes_) && all_hold(entries_) &&
+               all_hold(dicts_) && all_hold(lists_) && all_hold(attributes_) &&
+               all_hold(absent_);
     }
 
     int traverse(visitproc visit, void* arg) const {
-        for (const Attribute& one : slots_) {
-            Py_VISIT(one.object.ptr());
-            Py_VISIT(one.value.ptr());
-        }
-        for (const Copied& one : dicts_) {
-            Py_VISIT(one.now.ptr());
-            Py_VISIT(one.before.ptr());
-        }
-        for (const Entry& one : entries_) {
-            Py_VISIT(one.dict.ptr());
-            Py_VISIT(one.key.ptr());
-            Py_VISIT(one.value.ptr());
-        }
-        return 0;
+        int stop = 0;
+        const auto visited = [&](const auto& all) {
+            for (const auto& one : all) {
+                if (stop == 0) stop = one.traverse(visit, arg);
+            }
+        };
+        visited(slots_);
+        visited(dicts_);
+        visited(entries_);
+        visited(lists_);
+        visited(classes_);
+        visited(attributes_);
+        visited(absent_);
+        return stop;
     }
 
     void clear() { const Unchanged gone = std::exchange(*this, {}); }
 
   private:
-    std::vector<Attribute> slots_;
+    std::vector<Slot> slots_;
     std::vector<Copied> dicts_;
     std::vector<Entry> entries_;
+    std::vector<CopiedList> lists_;
+    std::vector<OfClass> classes_;
+    std::vector<Attribute> attributes_;
+    std::vector<Absent> absent_;
 };
 
 }  // namespace

@@ -62,13 +62,13 @@ class CompiledProgram:
         guards = [g for g in trace.guards if g.source not in linked]
         for settings in trace.again.values():
             leave_out(guards, settings.keys)
-        self._together = Together()
+        group = Together()
         captured = frozenset(source for source in linked if isinstance(source, tuple))
         alone = []
         for guard in guards:
             if isinstance(guard, Elements):
                 guard.linked = captured
-            if not guard.join(self._together):
+            if not guard.join(group):
                 alone.append(guard)
         self._guards = [g.holds for g in alone]
         self._watched = [g.holds for g in guards if g not in alone]
@@ -101,8 +101,8 @@ class CompiledProgram:
             (edge, _hooks(edge)) for _, edge in self._edges if edge.__class__ is Leaf
         ]
         self._aliases = [(tensor, tensor._array) for tensor in trace.aliases]
-        self._watch_edges()
-        self._together.close()
+        self._watch_edges(group)
+        self._unchanged = group.check()
         self._generators = recording.generators
         self._trace = trace
         number = None if self._motion is None else self._motion.number
@@ -144,16 +144,15 @@ class CompiledProgram:
         for holds in self._guards:
             if not holds():
                 return False
-        if not (self._together.holds() or self._equal()):
+        if not (self._unchanged.holds() or self._equal()):
             return False
         for leaf in self._fresh:
             if leaf.grad is not None:
                 return False
         return self._replay.holds()
 
-    def _watch_edges(self) -> None:
+    def _watch_edges(self, group: Together) -> None:
         """Let the group compare edges, aliases and hooks."""
-        group = self._together
         group.slots += [(tensor, "_edge", edge) for tensor, edge in self._edges]
         group.slots += [(tensor, "_array", array) for tensor, array in self._aliases]
         for leaf, _ in self._hooks:
