@@ -47,8 +47,9 @@ def build_editable(
     name: str = scikit.build_editable(
         wheel_directory, config_settings, metadata_directory
     )
-    if name.endswith("-none-any.whl"):  # it did not compile; an older module would fail
-        MODULE.unlink(missing_ok=True)
+    unasked = (config_settings or {}).get("wheel.cmake") == "false"
+    if name.endswith("-none-any.whl") and not unasked:
+        MODULE.unlink(missing_ok=True)  # it did not compile; an older one would fail
     wheel = Path(wheel_directory) / name
     with zipfile.ZipFile(wheel) as archive:
         held = {
