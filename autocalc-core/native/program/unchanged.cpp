@@ -9,16 +9,13 @@
 namespace autocalc::python::program {
 namespace {
 
+// `parts` of each kind are the objects that the garbage collector visits.
 struct Slot {
     py::object object, value;
     Py_ssize_t offset;
 
     bool holds() const { return eager::slot(object.ptr(), offset) == value.ptr(); }
-    int traverse(visitproc visit, void* arg) const {
-        Py_VISIT(object.ptr());
-        Py_VISIT(value.ptr());
-        return 0;
-    }
+    auto parts() const { return std::tie(object, value); }
 };
 
 struct Copied {
@@ -37,11 +34,7 @@ struct Copied {
         }
         return true;
     }
-    int traverse(visitproc visit, void* arg) const {
-        Py_VISIT(now.ptr());
-        Py_VISIT(before.ptr());
-        return 0;
-    }
+    auto parts() const { return std::tie(now, before); }
 };
 
 struct Entry {
@@ -54,12 +47,7 @@ struct Entry {
         if (now == nullptr) PyErr_Clear();
         return now == value.ptr();
     }
-    int traverse(visitproc visit, void* arg) const {
-        Py_VISIT(dict.ptr());
-        Py_VISIT(key.ptr());
-        Py_VISIT(value.ptr());
-        return 0;
-    }
+    auto parts() const { return std::tie(dict, key, value); }
 };
 
 struct CopiedList {
@@ -75,11 +63,7 @@ struct CopiedList {
         }
         return true;
     }
-    int traverse(visitproc visit, void* arg) const {
-        Py_VISIT(now.ptr());
-        Py_VISIT(before.ptr());
-        return 0;
-    }
+    auto parts() const { return std::tie(now, before); }
 };
 
 struct OfClass {
@@ -88,11 +72,7 @@ struct OfClass {
     bool holds() const {
         return reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())) == kind.ptr();
     }
-    int traverse(visitproc visit, void* arg) const {
-        Py_VISIT(object.ptr());
-        Py_VISIT(kind.ptr());
-        return 0;
-    }
+    auto parts() const { return std::tie(object, kind); }
 };
 
 struct Attribute {
@@ -112,11 +92,7 @@ struct Attribute {
         Py_DECREF(now);
         return now == value.ptr();
     }
-    int traverse(visitproc visit, void* arg) const {
-        Py_VISIT(object.ptr());
-        Py_VISIT(value.ptr());
-        return 0;
-    }
+    auto parts() const { return std::tie(object, value); }
 };
 
 struct Absent {
@@ -127,11 +103,7 @@ struct Absent {
         if (found < 0) throw py::error_already_set();
         return found == 0;
     }
-    int traverse(visitproc visit, void* arg) const {
-        Py_VISIT(mapping.ptr());
-        Py_VISIT(key.ptr());
-        return 0;
-    }
+    auto parts() const { return std::tie(mapping, key); }
 };
 
 template <class Kind>
@@ -181,9 +153,13 @@ class Unchanged {
 
     int traverse(visitproc visit, void* arg) const {
         int stop = 0;
+        const auto visit_one = [&](const py::object& part) {
+            if (stop == 0) stop = visit(part.ptr(), arg);
+        };
         const auto visited = [&](const auto& all) {
             for (const auto& one : all) {
-                if (stop == 0) stop = one.traverse(visit, arg);
+                std::apply([&](const auto&... part) { (visit_one(part), ...); },
+                           one.parts());
             }
         };
         visited(slots_);
