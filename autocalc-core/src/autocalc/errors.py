@@ -10,9 +10,9 @@ class AutocalcError(Exception):
     """The base class of all errors that AutoCalc raises on purpose.
 
     Each subclass also derives from the built-in error that PyTorch raises for the same
-    mistake, so an `except` clause that was written for PyTorch catches it.  Only the
-    classes for which PyTorch raises IndexError or KeyError derive from these: Python
-    takes an IndexError in `__getitem__` as the end of a sequence.
+    mistake, so an `except` clause that was written for PyTorch catches it.  Only
+    classes for which PyTorch raises IndexError or KeyError derive from these two,
+    because Python takes an IndexError in `__getitem__` as the end of a sequence.
     """
 
     #: KeyError would show the `repr` of its text.
@@ -72,7 +72,7 @@ class GradError(AutocalcError, RuntimeError):
 
 
 class NoDerivativeError(GradError, NotImplementedError):
-    """A gradient of a function is requested that does not have one."""
+    """A gradient is requested of a function that does not have one."""
 
 
 class HookError(GradError, TypeError):
@@ -137,7 +137,7 @@ class MissingFileError(CheckpointError, FileNotFoundError):
 
 
 class DistributedError(AutocalcError, RuntimeError):
-    """Processes cannot work together: one has left, waited too long, or differs."""
+    """Processes cannot work together: one has left, waits too long, or disagrees."""
 
 
 class NonFiniteError(AutocalcError, ArithmeticError):
@@ -194,7 +194,8 @@ def kernel_data_error(
 ) -> KernelDataError:
     """Make the error for element `index` of `operand`, which has the value `value`.
 
-    Native entries call this, so that C and Python kernels say the same sentence.
+    Native code calls this function, so that kernels in C++ and in Python give the same
+    message.
     """
     if kernel in _DIVISIONS:
         return KernelDataError(

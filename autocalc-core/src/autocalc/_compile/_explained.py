@@ -30,7 +30,7 @@ def explain(
     kernel: Callable[..., Any], *args: Any, **options: Any
 ) -> CallsExplanation: ...
 def explain(kernel: Any, *args: Any, **options: Any) -> Explanation | CallsExplanation:
-    """Explain which kernels a call runs, from which kernel sets, and why.
+    """Explain which kernels a call runs, from which kernel sets, and for which reasons.
 
     Parameters
     ----------
@@ -46,8 +46,9 @@ def explain(kernel: Any, *args: Any, **options: Any) -> Explanation | CallsExpla
         the last ones may be omitted.  For a function or a module, the arguments of its
         call.
     **options
-        For a kernel, `want`, and the `shape` and `dtype` of the result; otherwise
-        keyword arguments of the call.
+        For a kernel: `want`, which says which optional outputs are computed, and the
+        `shape` and `dtype` of the result.  Otherwise: the keyword arguments of the
+        call.
 
     Returns
     -------
@@ -57,8 +58,9 @@ def explain(kernel: Any, *args: Any, **options: Any) -> Explanation | CallsExpla
     Raises
     ------
     ConfigError
-        If there is no kernel of that name, or `kernel` is neither a string nor
-        callable.  If a compiled function has no program yet, or is given arguments.
+        If there is no kernel of that name, if `kernel` is neither a string nor
+        callable, if a compiled function has no program yet, or if arguments are given
+        for a compiled function.
 
     Notes
     -----

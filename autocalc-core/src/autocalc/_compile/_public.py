@@ -37,12 +37,13 @@ def compile(
     gradients.
 
     Parameters, buffers and the state of optimizers are shared with eager code.  A
-    replay changes them as the ordinary call would, so that both can alternate.  Numbers
-    among the arguments are inputs.  If slices depend on such a number, a third
-    recording makes a program that holds for many of its values.  Other Python values
-    that the function uses (attributes, globals, variables of enclosing functions) are
-    guarded: if one has changed, the function is recorded again.  Random operators draw
-    new numbers in each replay.
+    replay changes them in the same way as an ordinary call, so replays and ordinary
+    calls can alternate.  Numbers among the arguments are inputs of the program, so they
+    may change from call to call.  If slices depend on a number, a third recording makes
+    a program that is valid for many values of this number. Other Python values that the
+    function uses (attributes, globals, variables of enclosing functions) are guarded:
+    if one has changed, the function is recorded again.  Random operators draw new
+    numbers in each replay.
 
     Returned tensors have no gradient history, so call `backward` inside of the
     function.
@@ -52,28 +53,29 @@ def compile(
     model
         A function or a module.  Without it, a decorator is returned.
     fallback
-        True to run a function that cannot be replayed eagerly, with one warning,
-        instead of raising an error.
+        True to run a function eagerly, with one warning, if it cannot be replayed;
+        False to raise an error.
     check
-        The number of replays after which the function is also run eagerly, to compare
-        the results; 0 never does this.
+        The number of replays after which the function also runs eagerly, to compare the
+        results.  With 0, it never does.
     limit
         The largest number of bytes for temporaries and gradients of a program.  If a
         program needs more, cheap intermediate results are computed again before the
         backward pass reads them, with the same bits.  Matrix products are computed
-        again only if nothing else helps, with a warning.  A program that still needs
-        more is refused with an error that gives the numbers, before it runs.
+        again only if nothing else helps, with a warning.  If the program still needs
+        more, an error is raised before it runs; the message gives both numbers of
+        bytes.
     off
-        The names of passes to leave out.
+        The names of the compiler's passes to leave out.
     exact
-        True to leave out the passes that compute in another order.  Results are then
-        equal to those of eager code, bit for bit; otherwise they are within the error
-        budgets of the kernels.
+        True to leave out the passes that change the order of computations.  Results are
+        then equal to those of eager code, bit for bit; otherwise they are within the
+        error budgets of the kernels.
     disable
         True to return `model` itself.
     fullgraph, dynamic, backend, mode, options
-        Accepted so that programs for PyTorch run: there is one backend, and a program
-        always contains the whole function.
+        Accepted so that programs for PyTorch run.  They have no effect: there is one
+        backend, and a program always contains the whole function.
 
     Returns
     -------
@@ -84,8 +86,8 @@ def compile(
     ArgumentError
         If `off` names an unknown pass, or `check` or `limit` is negative.
     CompileError
-        When it is called: if the function reads the value of a tensor, changes Python
-        values, stores tensors elsewhere, or does different things in different calls.
+        In a call, if the function reads the value of a tensor, changes Python values,
+        stores tensors elsewhere, or does different things in different calls.
 
     Examples
     --------

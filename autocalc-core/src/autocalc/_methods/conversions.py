@@ -68,7 +68,7 @@ class Conversions:
     def as_subclass(self: Tensor, cls: Any) -> Any:
         """Return a tensor of a subclass with the same memory and gradient history.
 
-        Operators on it return plain tensors.
+        Operators on the result return plain tensors.
 
         Parameters
         ----------

@@ -135,7 +135,7 @@ class Creation:
         )
 
     def new(self: Tensor, *data: Any, device: str | Device | None = None) -> Tensor:
-        """Return a tensor of this dtype: with given sizes, or with a copy of data.
+        """Return a tensor of this dtype, with the given sizes or a copy of given data.
 
         It is PyTorch's old name for `new_empty` and `new_tensor`.
 
@@ -190,5 +190,5 @@ class Creation:
     def __array_wrap__(
         self: Tensor, array: Any, context: Any = None, return_scalar: bool = False
     ) -> Tensor:
-        """Return as a tensor what a NumPy function made from this tensor."""
+        """Convert the result of a NumPy function; NumPy calls this method."""
         return from_data.from_numpy(array)

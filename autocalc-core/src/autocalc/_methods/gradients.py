@@ -48,8 +48,8 @@ class Gradients:
         Parameters
         ----------
         gradient
-            The gradient with respect to this tensor, of the same shape; 1 by default,
-            for a tensor of one element.
+            The gradient with respect to this tensor, of the same shape. For a tensor of
+            one element, the default is 1.
         retain_graph
             True to keep the saved arrays for another backward pass; by default the
             value of `create_graph`.
@@ -61,8 +61,8 @@ class Gradients:
         Raises
         ------
         GradError
-            If no operation was recorded, `gradient` is missing or does not fit, or an
-            earlier backward pass has freed the graph.
+            If no operation was recorded, if `gradient` is missing or does not fit, or
+            if an earlier backward pass has freed the graph.
 
         Examples
         --------

@@ -39,7 +39,7 @@ class Memory:
         Raises
         ------
         GradError
-            If the tensor takes part in a gradient.
+            If the tensor requires a gradient.
         ArgumentError
             If the tensor needs more memory and shares its memory with other tensors.
 

@@ -134,7 +134,7 @@ class Properties:
         return bool(self)
 
     def is_pinned(self: Tensor) -> bool:
-        """Return whether the memory is pinned, for the fastest copies to a device."""
+        """Return whether the memory is pinned, which makes copies to a GPU faster."""
         a, library = check_tensor("is_pinned", self)._array, accelerator()
         if library is None or a.__class__ is DeviceArray:
             return False
@@ -162,7 +162,7 @@ class Properties:
         return (self.data_ptr() - first) // self.itemsize
 
     def pin_memory(self: Tensor) -> Tensor:
-        """Return a copy in pinned memory; without another device, the tensor itself.
+        """Return a copy in pinned memory, or the tensor if there is only the CPU.
 
         Examples
         --------
@@ -176,7 +176,7 @@ class Properties:
         return make(library.pin(a), None)
 
     def share_memory_(self: Tensor) -> Tensor:
-        """Return the tensor itself; it has no effect."""
+        """Return the tensor itself; this method has no effect."""
         check_tensor("share_memory_", self)
         return self
 

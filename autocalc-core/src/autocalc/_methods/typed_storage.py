@@ -22,7 +22,8 @@ __all__ = ["TypedStorage"]
 class TypedStorage:
     """The memory of a tensor and of all its views, as elements of one dtype.
 
-    It is like `UntypedStorage`, counted in elements.  Writes change the tensors.
+    It is like `UntypedStorage`, but its length is the number of elements.  Writes
+    change the tensors.
 
     Examples
     --------
@@ -111,7 +112,7 @@ class TypedStorage:
         return self
 
     def resize_(self, size: int) -> TypedStorage:
-        """Change the number of elements, on the device "meta"; return the storage.
+        """Change the number of elements of a storage on "meta"; return the storage.
 
         Raises
         ------

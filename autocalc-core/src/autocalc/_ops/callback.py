@@ -38,29 +38,31 @@ def callback(
     exchange data with other libraries.  Outside of compiled functions, this is an
     ordinary call.
 
-    A replay calls `function` as soon as `tensors` are complete, which may be earlier
-    than its position in the Python code.  A callback without tensors is called at its
-    position.  Callbacks keep their order, and each of them is called.  If `mutates`
-    names a tensor, its uses before and after the callback keep their order, too.
+    A replay calls `function` as soon as `tensors` have been computed, which may be
+    earlier than its position in the Python code.  A callback without tensors is called
+    at its position.  Callbacks keep their order, and each of them is called.  If
+    `mutates` names a tensor, its uses before and after the callback keep their order,
+    too.
 
-    `function` runs without recording gradients.  It receives parameters as themselves,
-    and all other tensors as tensors without history on the same memory.  The attribute
-    ``.grad`` of a parameter holds its value from before the step; pass the gradient
-    itself to read it.  The return value of `function` is ignored.  The Python values
-    that `function` uses are not guarded: it may read, print and count.
+    `function` runs without recording gradients.  It receives the parameters themselves.
+    For each other tensor, it receives a tensor that shares the memory and has no
+    gradient history.  The attribute ``.grad`` of a parameter holds its value from
+    before the step; pass the gradient itself to read it.  The return value of
+    `function` is ignored.  A change of the Python values that `function` uses does not
+    cause a new recording, so it may read, print and count.
 
-    `function` may keep the tensors, also in other threads.  A tensor that the step has
-    made then owns its memory, which is not reused while anything refers to it.
+    `function` may keep the tensors, also in other threads.  The memory of a tensor that
+    the step has made is not reused while anything refers to this tensor.
 
     If `function` raises an error in a replay, the step ends with that error.  The
     kernels before the callback have run, and those after it do not run.  The gradients
-    that the step computes are None.  The program can run again afterwards.
+    that the step would compute are None.  The program can run again afterwards.
 
     Parameters
     ----------
     function
-        The function to call. A replay calls the function that was recorded, which sees
-        the variables of the step with their values at that time.
+        The function to call. A replay calls the function that was recorded, in which
+        the local variables of the step have their values from the recording.
     *tensors
         The arguments of `function`, of any shapes and dtypes.
     mutates
@@ -74,10 +76,10 @@ def callback(
     ArgumentError
         If several elements of a tensor in `mutates` share one place in memory.
     GradError
-        If a tensor in `mutates` takes part in gradients while gradients are recorded.
+        If gradients are recorded, and a tensor in `mutates` has a gradient history or
+        requires a gradient.
     CompileError
-        If, during recording, `function` refers to a tensor in its variables that is a
-        new tensor in each call.
+        If `function` uses a variable of the step that holds a new tensor in each call.
 
     Examples
     --------

@@ -45,7 +45,7 @@ def require(
 def check_type(
     where: str, name: str, value: Any, kind: type[T] | tuple[type[T], ...], needed: str
 ) -> T:
-    """Return an argument; raise unless it is an instance of a class or classes."""
+    """Return an argument; raise an error unless it is an instance of `kind`."""
     require(where, name, value, isinstance(value, kind), needed, DTypeError)
     return value  # type: ignore[no-any-return]  # of the class
 
@@ -78,7 +78,7 @@ def as_int(where: str, name: str, value: Any) -> int:
 
 
 def check_flag(where: str, name: str, value: Any) -> bool:
-    """Return a flag, which may be NumPy's; raise unless it is True or False."""
+    """Return a flag; raise an error unless it is True or False, or NumPy's bool."""
     if not isinstance(value, (bool, np.bool_)):
         message = f"{where}: `{name}` is {short(value)}; it must be True or False."
         if hasattr(value, "_array") and where[:1].isupper():
@@ -88,7 +88,7 @@ def check_flag(where: str, name: str, value: Any) -> bool:
 
 
 def check_flags(where: str, **flags: Any) -> None:
-    """Raise unless each of `flags` is True, False, or None if it was left out."""
+    """Raise an error unless each of `flags` is True, False or, if left out, None."""
     for name, value in flags.items():
         if value is not None:
             check_flag(where, name, value)

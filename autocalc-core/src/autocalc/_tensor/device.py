@@ -67,7 +67,7 @@ class Device:
             self.check()
 
     def check(self) -> Device:
-        """Return itself, if this machine has it and tensors can be on it."""
+        """Return this device; raise an error if tensors cannot be on it here."""
         kind, number = self.type, self.index
         if kind != "cpu":
             count = library_of(kind, str(self)).count()

@@ -107,7 +107,7 @@ class Generator:
 
     @accelerate("draw", None, recordings)
     def draw(self, words: int) -> tuple[Any, Any]:
-        """Take `words` 32-bit words; return (seed, offset) as 0-d int64 arrays."""
+        """Use up `words` 32-bit words; return the seed and the offset of the first."""
         if recorder() is not None:
             return self._recorded_draw(words)
         _, offset = self._take(words)
@@ -203,7 +203,7 @@ class _DefaultGenerator(Generator):
 
     @accelerate("draw", _stand_in, recordings)
     def draw(self, words: int) -> tuple[Any, Any]:
-        """Take `words` 32-bit words; return (seed, offset) as 0-d int64 arrays."""
+        """Use up `words` 32-bit words; return the seed and the offset of the first."""
         other = _stand_in.get()
         return draw(self, words) if other is None else other().draw(words)
 

@@ -52,7 +52,7 @@ class TensorInterface(Generic[TensorT]):
     ) -> Any: ...
 
     def __array_wrap__(self, array: Any) -> TensorT:
-        """Return as a tensor what a NumPy function made from this tensor."""
+        """Convert the result of a NumPy function; NumPy calls this method."""
         ...
 
     def __eq__(self, other: object) -> TensorT:  # type: ignore[override]  # element by element
@@ -100,7 +100,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def __invert__(self) -> TensorT:
-        """Return x with each bit inverted; for booleans, not x, element by element."""
+        """Return x with each bit inverted (for booleans: the opposite of x), element by element."""
         ...
 
     def __ior__(self, other: Any) -> TensorT:
@@ -144,7 +144,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def __mod__(self, other: Any) -> TensorT:
-        """Return x - y floor(x / y), which has the sign of y, element by element; shapes broadcast."""
+        """Return x - y * floor(x / y), which has the sign of y, element by element; shapes broadcast."""
         ...
 
     def __mul__(self, other: Any) -> TensorT:
@@ -208,7 +208,7 @@ class TensorInterface(Generic[TensorT]):
     def __rxor__(self, other: Any) -> TensorT: ...
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        """Write `value` into the part of `x` that an index names."""
+        """Write `value` into ``self[index]``, in place."""
         ...
 
     def __sub__(self, other: Any) -> TensorT:
@@ -256,7 +256,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def acosh(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the non-negative number whose hyperbolic cosine is x; NaN where x < 1, element by element."""
+        """Return the non-negative number whose hyperbolic cosine is x (NaN where x < 1), element by element."""
         ...
 
     def acosh_(self) -> TensorT:
@@ -419,7 +419,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def adjoint(self) -> TensorT:
-        """Return a view with the last two dimensions exchanged, the matrix transposes."""
+        """Return a view of `input` with the last two dimensions exchanged."""
         ...
 
     def all(
@@ -453,7 +453,7 @@ class TensorInterface(Generic[TensorT]):
         axis: Any = None,
         keepdims: Any = None,
     ) -> TensorT:
-        """Return the largest elements over `dim`; equal elements share the gradient."""
+        """Return the maximum over `dim`; all elements that equal it share its gradient."""
         ...
 
     def amin(
@@ -465,7 +465,7 @@ class TensorInterface(Generic[TensorT]):
         axis: Any = None,
         keepdims: Any = None,
     ) -> TensorT:
-        """Return the smallest elements over `dim`; equal elements share the gradient."""
+        """Return the minimum over `dim`; all elements that equal it share its gradient."""
         ...
 
     def aminmax(
@@ -505,7 +505,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def arccosh(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the non-negative number whose hyperbolic cosine is x; NaN where x < 1, element by element."""
+        """Return the non-negative number whose hyperbolic cosine is x (NaN where x < 1), element by element."""
         ...
 
     def arccosh_(self) -> TensorT:
@@ -547,7 +547,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def arctanh(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the number whose hyperbolic tangent is x; NaN where abs(x) > 1, element by element."""
+        """Return the number whose hyperbolic tangent is x (NaN where abs(x) > 1), element by element."""
         ...
 
     def arctanh_(self) -> TensorT:
@@ -652,7 +652,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def atanh(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the number whose hyperbolic tangent is x; NaN where abs(x) > 1, element by element."""
+        """Return the number whose hyperbolic tangent is x (NaN where abs(x) > 1), element by element."""
         ...
 
     def atanh_(self) -> TensorT:
@@ -699,7 +699,7 @@ class TensorInterface(Generic[TensorT]):
         generator: Generator | None = None,
         out: TensorT | None = None,
     ) -> TensorT:
-        """Return 1 with the probabilities in `input`, else 0, in the dtype of `input`."""
+        """Draw 1s and 0s of the dtype of `input`, which holds the probabilities of 1."""
         ...
 
     def bernoulli_(
@@ -739,7 +739,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def bitwise_not(self, *, out: TensorT | None = None) -> TensorT:
-        """Return x with each bit inverted; for booleans, not x, element by element."""
+        """Return x with each bit inverted (for booleans: the opposite of x), element by element."""
         ...
 
     def bitwise_not_(self) -> TensorT:
@@ -817,7 +817,7 @@ class TensorInterface(Generic[TensorT]):
     def cholesky(
         self, upper: builtins.bool = False, *, out: TensorT | None = None
     ) -> TensorT:
-        """Return L of A = L L^T; see `linalg.cholesky`."""
+        """Return the lower triangular L with input = L L^T; see `linalg.cholesky`."""
         ...
 
     def cholesky_inverse(
@@ -895,7 +895,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def clone(self, *, memory_format: Any = preserve_format) -> TensorT:
-        """Return a copy of `input` that takes part in its gradients."""
+        """Return a copy of `input`; gradients flow back from the copy to `input`."""
         ...
 
     def conj(self) -> TensorT:
@@ -911,11 +911,11 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def contiguous(self, memory_format: Any = contiguous_format) -> TensorT:
-        """Return x itself where its memory has this format, else a copy in it."""
+        """Return the tensor if its memory has this format, otherwise a copy in this format."""
         ...
 
     def copy_(self, src: Any, non_blocking: builtins.bool = False) -> TensorT:
-        """Copy the elements of `src` into x, broadcast and converted; return x."""
+        """Copy `src`, broadcast and converted, into this tensor; return the tensor."""
         ...
 
     def copysign(
@@ -1069,7 +1069,7 @@ class TensorInterface(Generic[TensorT]):
     def diag_embed(
         self, offset: builtins.int = 0, dim1: builtins.int = -2, dim2: builtins.int = -1
     ) -> TensorT:
-        """Return a tensor with the last dimension of `input` on a diagonal, 0 elsewhere."""
+        """Return a tensor with the last dimension of `input` on a diagonal and 0 elsewhere."""
         ...
 
     def diagflat(self, offset: builtins.int = 0) -> TensorT:
@@ -1079,7 +1079,7 @@ class TensorInterface(Generic[TensorT]):
     def diagonal(
         self, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1
     ) -> TensorT:
-        """Return a view of a diagonal of two dimensions, as the last dimension."""
+        """Return a view of the diagonals of matrices; they form the last dimension."""
         ...
 
     def diagonal_scatter(
@@ -1158,7 +1158,7 @@ class TensorInterface(Generic[TensorT]):
     def dsplit(
         self, indices_or_sections: builtins.int | Sequence[builtins.int]
     ) -> tuple[TensorT, ...]:
-        """Return views along the third dimension; see `tensor_split`."""
+        """Split `input` along its third dimension; see `tensor_split`."""
         ...
 
     def eq(
@@ -1184,7 +1184,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def erfc(self, *, out: TensorT | None = None) -> TensorT:
-        """Return 1 - erf(x), accurate also where it is close to 0, element by element."""
+        """Return 1 - erf(x), also accurate where the result is close to 0, element by element."""
         ...
 
     def erfc_(self) -> TensorT:
@@ -1192,7 +1192,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def erfinv(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the number whose error function is x: infinite at -1 and 1, NaN outside, element by element."""
+        """Return the number whose error function is x (infinite at -1 and 1, NaN beyond), element by element."""
         ...
 
     def erfinv_(self) -> TensorT:
@@ -1216,7 +1216,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def expand(self, *sizes: Any, size: Any = None) -> TensorT:
-        """Return a view repeated to sizes; -1 keeps one."""
+        """Return a view that repeats the tensor to the given sizes; -1 keeps a size."""
         ...
 
     def expand_as(self, other: TensorT) -> TensorT:
@@ -1242,7 +1242,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def fill_diagonal_(self, fill_value: Any, wrap: builtins.bool = False) -> TensorT:
-        """Write a number into the diagonal, in place; return x."""
+        """Write a number into the diagonal, in place; return the tensor."""
         ...
 
     def fix(self, *, out: TensorT | None = None) -> TensorT:
@@ -1260,7 +1260,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def flip(self, *axes: Any, dims: Any = None) -> TensorT:
-        """Return a copy, the order along some dimensions reversed."""
+        """Return a copy in which the order along some dimensions is reversed."""
         ...
 
     def fliplr(self) -> TensorT:
@@ -1306,19 +1306,19 @@ class TensorInterface(Generic[TensorT]):
     def fmax(
         self, other: TensorT | builtins.float, *, out: TensorT | None = None
     ) -> TensorT:
-        """Return the larger of x and y; of a number and NaN, the number, element by element; shapes broadcast."""
+        """Return the larger of x and y (if one of them is NaN, the other one), element by element; shapes broadcast."""
         ...
 
     def fmin(
         self, other: TensorT | builtins.float, *, out: TensorT | None = None
     ) -> TensorT:
-        """Return the smaller of x and y; of a number and NaN, the number, element by element; shapes broadcast."""
+        """Return the smaller of x and y (if one of them is NaN, the other one), element by element; shapes broadcast."""
         ...
 
     def fmod(
         self, other: TensorT | builtins.float, *, out: TensorT | None = None
     ) -> TensorT:
-        """Return x - y trunc(x / y), which has the sign of x, element by element; shapes broadcast."""
+        """Return x - y * trunc(x / y), which has the sign of x, element by element; shapes broadcast."""
         ...
 
     def fmod_(self, other: Any) -> TensorT:
@@ -1372,7 +1372,7 @@ class TensorInterface(Generic[TensorT]):
     def geometric_(
         self, p: builtins.float, *, generator: Generator | None = None
     ) -> TensorT:
-        """Set every element to a drawn number of trials until the first success."""
+        """Set every element to a draw from a geometric distribution."""
         ...
 
     def ger(self, vec2: TensorT, *, out: TensorT | None = None) -> TensorT:
@@ -1460,7 +1460,7 @@ class TensorInterface(Generic[TensorT]):
     def hsplit(
         self, indices_or_sections: builtins.int | Sequence[builtins.int]
     ) -> tuple[TensorT, ...]:
-        """Return views along the second dimension, or the only one; see `tensor_split`."""
+        """Split `input` along its second or only dimension; see `tensor_split`."""
         ...
 
     def hypot(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
@@ -1488,7 +1488,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def igammac(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
-        """Return 1 - P(a, x) with the P of `igamma`, accurate for small results, too."""
+        """Return 1 - P(a, x), where P is `igamma`; small results are accurate, too."""
         ...
 
     def igammac_(self, other: TensorT) -> TensorT:
@@ -1522,7 +1522,7 @@ class TensorInterface(Generic[TensorT]):
         alpha: builtins.float = 1,
         axis: Any = None,
     ) -> TensorT:
-        """Add alpha * source at the positions `index` along `dim`, in place; return x."""
+        """Add alpha * source at `index` along `dim`, in place; return the tensor."""
         ...
 
     def index_copy(
@@ -1545,7 +1545,7 @@ class TensorInterface(Generic[TensorT]):
         *,
         axis: Any = None,
     ) -> TensorT:
-        """Write `source` at the positions `index` along `dim`, in place; return x."""
+        """Write `source` at `index` along `dim`, in place; return the tensor."""
         ...
 
     def index_fill(
@@ -1567,7 +1567,7 @@ class TensorInterface(Generic[TensorT]):
         *,
         axis: Any = None,
     ) -> TensorT:
-        """Write a number at the positions `index` along `dim`, in place; return x."""
+        """Write a number at `index` along `dim`, in place; return the tensor."""
         ...
 
     def index_put(
@@ -1585,7 +1585,7 @@ class TensorInterface(Generic[TensorT]):
         values: TensorT,
         accumulate: builtins.bool = False,
     ) -> TensorT:
-        """Write or, with `accumulate`, add `values` at ``x[indices]`` in place; return x."""
+        """Write `values` at ``self[indices]`` or, with `accumulate`, add them, in place."""
         ...
 
     def index_reduce(
@@ -1599,7 +1599,7 @@ class TensorInterface(Generic[TensorT]):
         out: TensorT | None = None,
         axis: Any = None,
     ) -> TensorT:
-        """Return `input` with slices of `source` reduced into the positions `index`."""
+        """Combine `input`, at the positions `index`, with slices of `source`."""
         ...
 
     def index_reduce_(
@@ -1612,7 +1612,7 @@ class TensorInterface(Generic[TensorT]):
         include_self: builtins.bool = True,
         axis: Any = None,
     ) -> TensorT:
-        """Reduce slices of `source` into the positions `index`, in place; return x."""
+        """Combine this tensor in place, at `index`, with slices of `source`; return it."""
         ...
 
     def index_select(
@@ -1643,7 +1643,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def is_conj(self) -> builtins.bool:
-        """Return False: no conjugation is ever pending."""
+        """Return False, because no tensor is a conjugate view."""
         ...
 
     @property
@@ -1670,7 +1670,7 @@ class TensorInterface(Generic[TensorT]):
     is_mps: builtins.bool
 
     def is_neg(self) -> builtins.bool:
-        """Return False: no negation is ever pending."""
+        """Return False, because no tensor is a negated view."""
         ...
 
     is_nested: builtins.bool
@@ -1680,7 +1680,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def is_pinned(self) -> builtins.bool:
-        """Return whether the memory is pinned, for the fastest copies to a device."""
+        """Return whether the memory is pinned, which makes copies to a GPU faster."""
         ...
 
     is_quantized: builtins.bool
@@ -2001,7 +2001,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def masked_fill_(self, mask: TensorT, value: Any) -> TensorT:
-        """Write a number at the elements where `mask` is True, in place; return x."""
+        """Write a number where `mask` is True, in place; return the tensor."""
         ...
 
     def masked_scatter(self, mask: TensorT, source: TensorT) -> TensorT:
@@ -2025,7 +2025,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def matrix_power(self, n: builtins.int, *, out: TensorT | None = None) -> TensorT:
-        """Return the product of `n` factors A; for a negative `n`, of the inverse."""
+        """Return the `n`-th power of each matrix; it uses the inverse if `n` is negative."""
         ...
 
     def max(
@@ -2297,7 +2297,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def new(self, *data: Any, device: builtins.str | Device | None = None) -> TensorT:
-        """Return a tensor of this dtype: with given sizes, or with a copy of data."""
+        """Return a tensor of this dtype, with the given sizes or a copy of given data."""
         ...
 
     def new_empty(
@@ -2426,7 +2426,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def pin_memory(self) -> TensorT:
-        """Return a copy in pinned memory; without another device, the tensor itself."""
+        """Return a copy in pinned memory, or the tensor if there is only the CPU."""
         ...
 
     def pinverse(self, rcond: builtins.float = 1e-15) -> TensorT:
@@ -2481,7 +2481,7 @@ class TensorInterface(Generic[TensorT]):
     def put_(
         self, index: TensorT, source: TensorT, accumulate: builtins.bool = False
     ) -> TensorT:
-        """Write or add `source` at positions of the flattened x, in place; return x."""
+        """Write or add `source` at positions of the flattened tensor, in place; return it."""
         ...
 
     def qr(
@@ -2490,7 +2490,7 @@ class TensorInterface(Generic[TensorT]):
         *,
         out: builtins.tuple[TensorT, TensorT] | None = None,
     ) -> Any:
-        """Return Q and R of A = Q R; see `linalg.qr`."""
+        """Return Q and R with input = Q R; see `linalg.qr`."""
         ...
 
     def quantile(
@@ -2553,7 +2553,7 @@ class TensorInterface(Generic[TensorT]):
     def remainder(
         self, other: TensorT | builtins.float, *, out: TensorT | None = None
     ) -> TensorT:
-        """Return x - y floor(x / y), which has the sign of y, element by element; shapes broadcast."""
+        """Return x - y * floor(x / y), which has the sign of y, element by element; shapes broadcast."""
         ...
 
     def remainder_(self, other: Any) -> TensorT:
@@ -2595,11 +2595,11 @@ class TensorInterface(Generic[TensorT]):
         output_size: builtins.int | None = None,
         axis: Any = None,
     ) -> TensorT:
-        """Return each element, or each slice along `dim`, repeated in place."""
+        """Return each element, or each slice along `dim`, repeated directly after itself."""
         ...
 
     def reshape(self, *sizes: Any, shape: Any = None) -> TensorT:
-        """Return x in another shape; one size may be -1."""
+        """Return the elements of the tensor in another shape; one size may be -1."""
         ...
 
     def reshape_as(self, other: TensorT) -> TensorT:
@@ -2621,7 +2621,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def resolve_neg(self) -> TensorT:
-        """Return `input` itself: no negation is ever pending."""
+        """Return `input` itself, because no tensor is a negated view."""
         ...
 
     def roll(
@@ -2641,7 +2641,7 @@ class TensorInterface(Generic[TensorT]):
     def round(
         self, *, decimals: builtins.int = 0, out: TensorT | None = None
     ) -> TensorT:
-        """Return `input` rounded to `decimals` digits; halves go to the even neighbour."""
+        """Return `input` rounded to `decimals` digits; halves are rounded to even digits."""
         ...
 
     def round_(self, *, decimals: builtins.int = 0) -> TensorT:
@@ -2680,7 +2680,7 @@ class TensorInterface(Generic[TensorT]):
         reduce: builtins.str | None = None,
         axis: Any = None,
     ) -> TensorT:
-        """Write `src` or `value` at the positions `index` along `dim`, in place; return x."""
+        """Write `src` or `value` at `index` along `dim`, in place; return the tensor."""
         ...
 
     def scatter_add(
@@ -2703,7 +2703,7 @@ class TensorInterface(Generic[TensorT]):
         *,
         axis: Any = None,
     ) -> TensorT:
-        """Add `src` at the positions `index` along `dim`, in place; return x."""
+        """Add `src` at `index` along `dim`, in place; return the tensor."""
         ...
 
     def scatter_reduce(
@@ -2717,7 +2717,7 @@ class TensorInterface(Generic[TensorT]):
         out: TensorT | None = None,
         axis: Any = None,
     ) -> TensorT:
-        """Return `input` with elements of `src` reduced into the positions `index`."""
+        """Combine `input`, at the positions `index`, with elements of `src`."""
         ...
 
     def scatter_reduce_(
@@ -2730,7 +2730,7 @@ class TensorInterface(Generic[TensorT]):
         include_self: builtins.bool = True,
         axis: Any = None,
     ) -> TensorT:
-        """Reduce elements of `src` into the positions `index`, in place; return x."""
+        """Combine this tensor in place, at `index`, with elements of `src`; return it."""
         ...
 
     def select(
@@ -2773,7 +2773,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def share_memory_(self) -> TensorT:
-        """Return the tensor itself; it has no effect."""
+        """Return the tensor itself; this method has no effect."""
         ...
 
     def short(self) -> TensorT:
@@ -2867,7 +2867,7 @@ class TensorInterface(Generic[TensorT]):
     def split(
         self, split_size: builtins.int | Sequence[builtins.int], dim: builtins.int = 0
     ) -> builtins.tuple[TensorT, ...]:
-        """Return views along `dim`, of one size or of each size."""
+        """Split the tensor along `dim` into views of one size, or of the given sizes."""
         ...
 
     def split_with_sizes(
@@ -2877,7 +2877,7 @@ class TensorInterface(Generic[TensorT]):
         *,
         axis: Any = None,
     ) -> tuple[TensorT, ...]:
-        """Return views of the given sizes along `dim`; their sum must be its size."""
+        """Return views of the given sizes along `dim`; the sum must be the size of `dim`."""
         ...
 
     def sqrt(self, *, out: TensorT | None = None) -> TensorT:
@@ -2897,11 +2897,11 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def squeeze(self, dim: Any = Ellipsis, *, axis: Any = None) -> TensorT:
-        """Return `input` without its dimensions of size 1, or without those in `dim`."""
+        """Return `input` without its dimensions of size 1, or only without those in `dim`."""
         ...
 
     def squeeze_(self, dim: Any = Ellipsis, *, axis: Any = None) -> TensorT:
-        """Remove dimensions of size 1, in place; return x."""
+        """Remove dimensions of size 1, in place; return the tensor."""
         ...
 
     def std(
@@ -2992,7 +2992,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def swapaxes_(self, dim0: builtins.int, dim1: builtins.int) -> TensorT:
-        """Exchange two dimensions, in place; return x."""
+        """Exchange two dimensions, in place; return the tensor."""
         ...
 
     def swapdims(self, dim0: builtins.int, dim1: builtins.int) -> TensorT:
@@ -3000,7 +3000,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def swapdims_(self, dim0: builtins.int, dim1: builtins.int) -> TensorT:
-        """Exchange two dimensions, in place; return x."""
+        """Exchange two dimensions, in place; return the tensor."""
         ...
 
     def t(self) -> TensorT:
@@ -3008,7 +3008,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def t_(self) -> TensorT:
-        """Transpose a matrix, in place; return x."""
+        """Transpose a matrix, in place; return the tensor."""
         ...
 
     def take(self, index: TensorT, *, out: TensorT | None = None) -> TensorT:
@@ -3053,7 +3053,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def tile(self, *sizes: Any, dims: Any = None) -> TensorT:
-        """Return copies side by side, as often as `sizes` say."""
+        """Return the tensor repeated ``sizes[i]`` times along each dimension i."""
         ...
 
     def to(
@@ -3094,7 +3094,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def transpose_(self, dim0: builtins.int, dim1: builtins.int) -> TensorT:
-        """Exchange two dimensions, in place; return x."""
+        """Exchange two dimensions, in place; return the tensor."""
         ...
 
     def triangular_solve(
@@ -3168,7 +3168,7 @@ class TensorInterface(Generic[TensorT]):
         *,
         axis: Any = None,
     ) -> TensorT:
-        """Return a view of `input` with dimension `dim` split into several of `sizes`."""
+        """Return a view of `input` in which `dim` is split into dimensions of given sizes."""
         ...
 
     def unfold(
@@ -3199,25 +3199,25 @@ class TensorInterface(Generic[TensorT]):
         return_counts: builtins.bool = False,
         dim: builtins.int | None = None,
     ) -> TensorT | builtins.tuple[TensorT, ...]:
-        """Return the elements of `input` without direct repetitions."""
+        """Return `input` without the elements that equal the element before them."""
         ...
 
     def unsafe_chunk(
         self, chunks: builtins.int, dim: builtins.int = 0
     ) -> tuple[TensorT, ...]:
-        """Return the views of `chunk`; the gradients of writes into them are right, too."""
+        """Return the same views as `chunk`; they may be written into."""
         ...
 
     def unsafe_split(
         self, split_size: builtins.int, dim: builtins.int = 0
     ) -> tuple[TensorT, ...]:
-        """Return the views of `split`; the gradients of writes into them are right, too."""
+        """Return the same views as `split`; they may be written into."""
         ...
 
     def unsafe_split_with_sizes(
         self, split_sizes: Sequence[builtins.int], dim: builtins.int = 0
     ) -> tuple[TensorT, ...]:
-        """Return the views of `split_with_sizes`, whose writes have right gradients, too."""
+        """Return the same views as `split_with_sizes`; they may be written into."""
         ...
 
     def unsqueeze(
@@ -3229,7 +3229,7 @@ class TensorInterface(Generic[TensorT]):
     def unsqueeze_(
         self, dim: builtins.int | None = None, *, axis: Any = None
     ) -> TensorT:
-        """Insert a dimension of size 1, in place; return x."""
+        """Insert a dimension of size 1, in place; return the tensor."""
         ...
 
     def untyped_storage(self) -> Any:
@@ -3255,7 +3255,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def view(self, *sizes: Any, size: Any = None, dtype: Any = None) -> TensorT:
-        """Return a view in another shape, or of another dtype; an error if that copies."""
+        """Return a view in another shape or dtype; raise an error if this needs a copy."""
         ...
 
     def view_as(self, other: TensorT) -> TensorT:
@@ -3265,11 +3265,11 @@ class TensorInterface(Generic[TensorT]):
     def vsplit(
         self, indices_or_sections: builtins.int | Sequence[builtins.int]
     ) -> tuple[TensorT, ...]:
-        """Return views along the first dimension, of at least two; see `tensor_split`."""
+        """Split `input`, of two or more dimensions, along the first; see `tensor_split`."""
         ...
 
     def where(self, condition: TensorT, other: TensorT | builtins.float) -> TensorT:
-        """Return x where `condition` holds, else `other`."""
+        """Return this tensor where `condition` is True, and `other` elsewhere."""
         ...
 
     def xlogy(

@@ -13,7 +13,7 @@ __all__ = ["layout", "strided"]
 
 
 class layout:
-    """How the elements are laid out.
+    """The layout of a tensor's elements in memory.
 
     Examples
     --------

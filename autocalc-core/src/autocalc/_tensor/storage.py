@@ -19,8 +19,8 @@ __all__ = ["UntypedStorage", "is_exported", "storage_of"]
 class UntypedStorage:
     """The memory of a tensor and of all its views, as bytes.
 
-    It gives the address and the size of the memory, which programs need that save
-    tensors. Its size cannot be changed.
+    It gives the address and the size of the memory; programs that save tensors need
+    them. Its size cannot be changed.
 
     Examples
     --------

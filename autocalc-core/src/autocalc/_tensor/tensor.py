@@ -184,7 +184,7 @@ class Tensor(Methods):
         return steps if dim is None else steps[self._checked_dim("stride", dim)]
 
     def is_contiguous(self, memory_format: Any = contiguous_format) -> bool:
-        """Return whether the elements are stored in this format, without gaps."""
+        """Return whether the elements are stored in `memory_format`, without gaps."""
         a = self._array
         order = order_asked("is_contiguous", memory_format)
         return bool(a.flags.c_contiguous) if order is None else fits_order(a, order)
@@ -333,7 +333,7 @@ class Tensor(Methods):
         return RemovableHandle(node.hooks.setdefault(slot, {}), hook)
 
     def register_post_accumulate_grad_hook(self, hook: Any) -> RemovableHandle:
-        """Call `hook` with this leaf each time `backward` has added to its `grad`.
+        """Call ``hook(leaf)`` each time `backward` has added to the leaf's `grad`.
 
         The hook may use the gradient and clear it; it must return None.  The method
         `remove()` of the returned handle removes the hook.
@@ -416,7 +416,7 @@ class Tensor(Methods):
     # ---- to and from other libraries ----------------------------------------------
 
     def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
-        """Return a NumPy array on the same memory; `force` ignores the gradient.
+        """Return a NumPy array that shares the memory; `force` detaches the tensor.
 
         Raises
         ------

@@ -33,12 +33,12 @@ class autocast:
     return results of this dtype. Losses, `prod`, quantiles and decompositions convert
     operands of lower precision to float32. `cat`, `stack` and `index_copy` use the
     widest dtype among their operands. All other operators compute in the dtypes of
-    their operands, and float64 is never converted. These are PyTorch's lists for the
-    CPU.
+    their operands, and float64 is never converted. The operators in each of these
+    groups are those of PyTorch on the CPU.
 
     Parameters stay in float32, and so do their gradients. In a context, a parameter is
-    converted once, and again after it has been written. Calls with ``out=`` and
-    in-place calls convert nothing.
+    converted once, and again after each write into it. Calls with ``out=`` and in-place
+    calls convert nothing.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class autocast:
         ``ac.bfloat16``, the default, or ``ac.float16``, which overflows above 65504 and
         needs a `GradScaler`. Any other dtype switches the context off, with a warning.
     enabled
-        True to compute in lower precision; False switches it off inside another
+        True to compute in lower precision; False switches `autocast` off inside another
         context.
     cache_enabled
         True, the default, to keep the converted parameters until the outermost context
@@ -58,7 +58,7 @@ class autocast:
     -----
     Call the backward pass outside of the context: each operator computes its gradient
     in the precision of its operands. A compiled function may be called in the context,
-    or contain the context; both are recorded.
+    or contain the context; its program then includes the conversions.
 
     References
     ----------
@@ -201,7 +201,7 @@ def get_autocast_cpu_dtype() -> DType:
 
 
 def get_autocast_dtype(device_type: str) -> DType:
-    """Return the lower dtype of the current `autocast` context, or of the default.
+    """Return the dtype of the current `autocast` context, or the default one.
 
     Examples
     --------

@@ -37,11 +37,11 @@ class GradScaler:
     growth_factor, backoff_factor
         The factors by which the scale is multiplied: `growth_factor` after
         `growth_interval` steps with finite gradients, and `backoff_factor` after a step
-        with other gradients.
+        with a gradient that is infinite or NaN.
     growth_interval
         The number of steps with finite gradients between two increases.
     enabled
-        False to make `step` call the optimizer, and all other methods do nothing.
+        With False, `step` only calls the optimizer, and all other methods do nothing.
 
     References
     ----------
@@ -117,7 +117,7 @@ class GradScaler:
         Raises
         ------
         ArgumentError
-            If it was already called after the last `update`.
+            If `unscale_` was already called after the last `update`.
 
         Examples
         --------
@@ -154,7 +154,8 @@ class GradScaler:
         Raises
         ------
         ArgumentError
-            If it was already called after the last `update`, or a `closure` is given.
+            If `step` was already called after the last `update`, or a `closure` is
+            given.
 
         Examples
         --------
@@ -185,7 +186,7 @@ class GradScaler:
         return optimizer.step(*args, **words) if seen["finite"] else None
 
     def update(self, new_scale: float | Tensor | None = None) -> None:
-        """Adapt the scale to the gradients since the last call, or set it.
+        """Adapt the scale to the last gradients, or set it to `new_scale`.
 
         Examples
         --------
@@ -259,11 +260,11 @@ class GradScaler:
         self._backoff_factor = new_factor
 
     def get_growth_interval(self) -> int:
-        """Return the number of finite steps after which the scale grows."""
+        """Return after how many steps with finite gradients the scale grows."""
         return self._growth_interval
 
     def set_growth_interval(self, new_interval: int) -> None:
-        """Set the number of finite steps after which the scale grows."""
+        """Set after how many steps with finite gradients the scale grows."""
         self._growth_interval = new_interval
 
     def state_dict(self) -> dict[str, Any]:
@@ -291,7 +292,8 @@ class GradScaler:
         Raises
         ------
         ArgumentError
-            If the state is empty, which is the state of a scaler that is switched off.
+            If the state is empty, because it was saved by a scaler that is switched
+            off.
 
         Examples
         --------

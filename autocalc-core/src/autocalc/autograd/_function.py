@@ -20,7 +20,7 @@ from autocalc.errors import ArgumentError, GradError, ShapeError
 class FunctionContext:
     """The object `ctx`, which passes data from `forward` to `backward`.
 
-    Attributes may be set freely for plain values.  Tensors must be passed to
+    Values that are not tensors may be stored as attributes.  Tensors must be passed to
     `save_for_backward`, which detects in-place changes and frees the memory in time.
 
     Examples

@@ -238,13 +238,14 @@ def gradgradcheck(
     Returns
     -------
     bool
-        True if the gradients of the gradient, with respect to inputs and output
+        True if all second derivatives, with respect to the inputs and the output
         gradients, are correct.
 
     Raises
     ------
     GradcheckError
-        Naming output, input, element, analytical and numerical value.
+        If a gradient is wrong; the message names the output, the input, the element,
+        and both values.
     ArgumentError
         If the numbers of output gradients and outputs differ, or a flag requests a mode
         that does not exist.

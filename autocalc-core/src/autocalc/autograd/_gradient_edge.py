@@ -9,7 +9,7 @@ from autocalc._graph._node import Output
 
 
 class GradientEdge(NamedTuple):
-    """A position in the graph, without its tensor, for `autograd.grad` and `backward`.
+    """The position of a tensor in the graph, for `autograd.grad` and `backward`.
 
     Examples
     --------

@@ -57,12 +57,12 @@ def backward(
     create_graph
         True to record the backward pass itself, for higher derivatives.
     inputs
-        The tensors that get a gradient, leaves or others; by default all leaves.
+        The tensors that get a gradient: leaves or other tensors; by default all leaves.
 
     Raises
     ------
     GradError
-        If no operation was recorded, a gradient is missing or does not fit, or an
+        If no operation was recorded, if a gradient is missing or does not fit, or if an
         earlier backward pass has freed the graph.
 
     Examples
@@ -188,13 +188,13 @@ def grad(
         True to return None for an input on which the outputs do not depend, instead of
         raising an error.
     only_inputs
-        It has no effect: other gradients are never kept.
+        It has no effect: gradients of other tensors are never kept.
     retain_graph, create_graph
         The same as in `backward`.
     is_grads_batched
-        True if `grad_outputs` have an additional first dimension, which counts several
-        gradients. The results then have this dimension, too. There is one backward pass
-        for each.
+        True if `grad_outputs` have an additional first dimension, with one gradient for
+        each index. The results then have this dimension, too. There is one backward
+        pass for each gradient.
     materialize_grads
         True to return zeros instead of None; `allow_unused` is then True.
 
@@ -206,9 +206,10 @@ def grad(
     Raises
     ------
     GradError
-        If no operation was recorded, or a gradient is missing or does not fit.  If an
-        input does not require a gradient or is not reached, or an earlier backward pass
-        has freed the graph.
+        If no operation was recorded, if a gradient is missing or does not fit, or if an
+        earlier backward pass has freed the graph. It is also raised if an input does
+        not require a gradient or, without `allow_unused`, if the outputs do not depend
+        on it.
 
     Examples
     --------

@@ -26,8 +26,8 @@ def register_multi_grad_hook(
         Tensors that require gradients.
     fn
         The hook. In mode "all", it is called with a list of the gradients once the last
-        one has arrived; tensors that the pass does not reach have None. In mode "any",
-        it is called with the first gradient that arrives.
+        one has arrived; the list has None for tensors that the pass does not reach. In
+        mode "any", it is called with the first gradient that arrives.
     mode
         When the hook is called: "all" or "any".
 

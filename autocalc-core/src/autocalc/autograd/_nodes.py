@@ -30,8 +30,8 @@ class Node:
     """An operation in the graph, as `Tensor.grad_fn` returns it.
 
     The name of its class describes the operation: after a product,
-    ``type(y.grad_fn).__name__`` is ``"MulBackward0"``. Where AutoCalc computes
-    something in other steps than PyTorch does, it is the name of the last step.
+    ``type(y.grad_fn).__name__`` is ``"MulBackward0"``. If AutoCalc computes a function
+    in other steps than PyTorch, the name is that of the last step.
 
     Examples
     --------
@@ -174,7 +174,7 @@ _ENDS: WeakValueDictionary[int, AccumulateGrad] = WeakValueDictionary()
 
 
 def end_of(leaf: Leaf) -> AccumulateGrad:
-    """Return the node at a leaf, the same one while it is held."""
+    """Return the node of a leaf: the same object while something refers to it."""
     found = _ENDS.get(id(leaf))
     if found is None:
         found = _ENDS[id(leaf)] = AccumulateGrad(leaf)
@@ -182,7 +182,7 @@ def end_of(leaf: Leaf) -> AccumulateGrad:
 
 
 def named(node: _node.Node) -> RecordedNode:
-    """Give a node the class that has its name; return it."""
+    """Set the class of a node to the one with the node's name; return the node."""
     found: Any = node
     if not isinstance(node, RecordedNode):
         is_function = node.op.__class__.__name__ == "_FunctionOp"

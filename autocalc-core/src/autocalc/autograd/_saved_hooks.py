@@ -32,12 +32,13 @@ class saved_tensors_hooks:
     """Transform the tensors that are saved for the backward pass, and restore them.
 
     In the ``with`` block, each tensor that an operator saves is passed to `pack_hook`.
-    The result is kept instead: for example the name of a file, a compressed form, or a
-    tensor on another device. The backward pass calls `unpack_hook` with it to get the
-    tensor back. In nested blocks, only the inner one applies. In-place changes of a
-    saved tensor are not detected, because the packed value is used.
+    The hook's result is kept instead of the tensor: for example the name of a file, a
+    compressed form, or a tensor on another device. The backward pass passes this result
+    to `unpack_hook` to get the tensor back. If blocks are nested, only the hooks of the
+    inner block are called. In-place changes of a saved tensor are not detected, because
+    the packed value is used.
 
-    In the block, operators are recorded in Python, and compiled functions run eagerly.
+    In the block, Python code records the operators, and compiled functions run eagerly.
 
     Parameters
     ----------
@@ -177,7 +178,8 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
     Raises
     ------
     GradError
-        With this text, if the block is inside a block of `saved_tensors_hooks`.
+        If the block is inside a block of `saved_tensors_hooks`; the error has this
+        text.
 
     Examples
     --------

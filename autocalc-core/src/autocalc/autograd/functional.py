@@ -147,7 +147,7 @@ def jacobian(
     vectorize: bool = False,
     strategy: str = "reverse-mode",
 ) -> Any:
-    """Return the Jacobian of `func`, with the shape of the output and of the input.
+    """Return the Jacobian: the derivatives of `func` with respect to its inputs.
 
     The shape is that of the output followed by that of the input.  There is one
     backward pass for each element of the outputs.
@@ -210,7 +210,7 @@ def hessian(
     inputs, create_graph, strict
         The same as in `vjp`.
     vectorize
-        Accepted for PyTorch's sake; it has no effect.
+        Accepted so that programs for PyTorch run; it has no effect.
     outer_jacobian_strategy
         It must be "reverse-mode", the only strategy.
 

@@ -127,7 +127,7 @@ def memory_allocated(device: Any = None) -> int:
 
 
 def max_memory_allocated(device: Any = None) -> int:
-    """Return the largest number of bytes of arrays at the times when it was read."""
+    """Return the largest number of bytes of arrays that was seen when it was read."""
     return memory_stats().get("peak", 0)
 
 

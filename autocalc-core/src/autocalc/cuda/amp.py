@@ -11,7 +11,7 @@ __all__ = ["GradScaler", "autocast"]
 
 
 class autocast(_amp.autocast):
-    """Do nothing: a context or a decorator for PyTorch programs.
+    """A context or a decorator that does nothing, for PyTorch programs.
 
     Parameters
     ----------

@@ -43,8 +43,8 @@ class DistributedSampler(Sampler):
     Raises
     ------
     ArgumentError
-        If `rank` is not less than `num_replicas`.  Also if both are missing and there
-        is no process group.
+        If `rank` is not less than `num_replicas`, or if both are missing and there is
+        no process group.
 
     Examples
     --------

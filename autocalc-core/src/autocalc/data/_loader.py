@@ -68,7 +68,7 @@ class DataLoader:
         A function that is called once in each worker, with the number of the worker as
         its argument.
     multiprocessing_context : str or context, optional
-        The kind of the workers.  None means threads; the thread budget limits how many
+        The kind of the workers.  None means threads; at most `get_num_threads` threads
         work at the same time.  ``"fork"``, ``"spawn"``, ``"forkserver"`` or a context
         of `multiprocessing` means processes with one kernel thread each.  Use processes
         if the samples are made by Python code, because only one thread can run Python
@@ -314,8 +314,8 @@ class DataLoader:
 
         ``position`` is the number of batches of ``epoch`` that the caller has received.
         When the state is loaded, your own sampler is advanced by that number of
-        batches, and an iterable data set is read up to the same position.  The state of
-        these objects themselves is not stored.
+        batches, and an iterable data set is read up to the same position.  The states
+        of the sampler and of the data set are not stored.
         """
         return {
             "epoch": self._epoch,

@@ -29,8 +29,8 @@ class StackDataset(Dataset):
     Raises
     ------
     ArgumentError
-        If no data sets are given, or if some are given with and some without a name.
-        Also if their lengths differ, or if one of them has no `__getitem__`.
+        If no data sets are given, if only some of them are given by name, if their
+        lengths differ, or if one of them has no `__getitem__`.
 
     Examples
     --------

@@ -137,8 +137,8 @@ def gradient_health(
     model
         The module to examine.
     vanishing, exploding
-        Flag a matrix or a larger weight if the norm of its gradient, divided by its own
-        norm, is below `vanishing` or above `exploding`.
+        Flag a parameter of two or more dimensions if the norm of its gradient, divided
+        by its own norm, is below `vanishing` or above `exploding`.
     max_norm
         Flag any parameter whose gradient has a larger norm.
 

@@ -37,8 +37,8 @@ class Activation:
     Attributes
     ----------
     layer
-        The module's dotted name.  For a function that no module calls, such as
-        ``x.relu()``: the name of the module that ran before it.
+        The module's dotted name. If no module calls the function, as in ``x.relu()``,
+        it is the name of the module that ran before the function.
     operator
         The module's class, or the function.
     line

@@ -214,8 +214,8 @@ def watch(
     vanishing, exploding, max_norm
         The limits of `gradient_health`.
     update
-        Flag a matrix or a larger weight if a step changes it by more than this share of
-        its norm.
+        Flag a parameter of two or more dimensions if a step changes it by more than
+        this share of its norm.
 
     Raises
     ------

@@ -75,21 +75,23 @@ def init_process_group(
     Parameters
     ----------
     backend
-        The default is "mpi" if several processes were started.  Other names, as in
-        programs for PyTorch, mean the same.  For a group of one process, `get_backend`
-        returns the given name.
+        The default is "mpi" if several processes were started.  Other names, which
+        programs for PyTorch use, mean the same.  For a group of one process,
+        `get_backend` returns the given name.
     init_method
-        Accepted for PyTorch's sake; it has no effect, because MPI finds the processes.
+        Accepted so that programs for PyTorch run; it has no effect, because MPI finds
+        the processes.
     timeout
         How long a call waits for other ranks, as a `timedelta` or in seconds.  The
         default is ``AUTOCALC_DISTRIBUTED_TIMEOUT``, or 30 minutes if that is not set.
-        After this time the call asks the other ranks which call they wait in.  It
-        collects the answers for 2 seconds and raises an error with them.  The error
-        ends all ranks.
+        After this time, the waiting rank asks the other ranks in which call they wait.
+        It collects the answers for 2 seconds and raises an error that lists them.  The
+        error ends all ranks.
     world_size, rank
-        The launcher's values, or -1.
+        The number of processes and the number of this one: the launcher's values, or
+        -1.
     **words
-        Other arguments of PyTorch; they have no effect.
+        Further arguments of PyTorch's function; they have no effect.
 
     Raises
     ------
@@ -99,8 +101,8 @@ def init_process_group(
     DTypeError
         If an argument has the wrong type.
     DistributedError
-        If several processes were started, and mpi4py or its MPI library is missing or
-        does not belong to the launcher.
+        If several processes were started, and mpi4py or its MPI library is missing, or
+        the library does not belong to the launcher.
 
     Examples
     --------
@@ -216,7 +218,7 @@ def meeting(group: ProcessGroup) -> Steps:
 
 
 def get_rank(group: ProcessGroup | None = None) -> int:
-    """Return the number of this process in a group, from 0; -1 if it is not in it.
+    """Return the number of this process in a group, from 0, or -1 if it is no member.
 
     Raises
     ------
@@ -229,7 +231,7 @@ def get_rank(group: ProcessGroup | None = None) -> int:
 
 
 def get_world_size(group: ProcessGroup | None = None) -> int:
-    """Return the number of processes of a group; -1 if this one is not in it.
+    """Return the number of processes of a group, or -1 if this one is no member.
 
     Raises
     ------

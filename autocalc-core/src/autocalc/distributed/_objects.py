@@ -44,14 +44,14 @@ def broadcast_object_list(
     group
         A group as returned by `new_group`; None is all ranks.
     device
-        Accepted for PyTorch's sake; it has no effect.
+        Accepted so that programs for PyTorch run; it has no effect.
 
     Raises
     ------
     DTypeError
         If `object_list` is not a list.
     ArgumentError
-        If there is no such group, if it has no rank `src`, or if the lengths of the
+        If the group does not exist, if it has no rank `src`, or if the lengths of the
         lists differ.
     DistributedError
         If the ranks' calls do not match, or if a rank does not make the call in time.
@@ -105,8 +105,8 @@ def all_gather_object(
     DTypeError
         If `object_list` is not a list.
     ArgumentError
-        If the list does not have one element for each rank, or if there is no such
-        group.
+        If the list does not have one element for each rank, or if the group does not
+        exist.
     DistributedError
         If the ranks' calls do not match, or if a rank does not make the call in time.
 
@@ -171,7 +171,7 @@ def gather_object(
         If `object_gather_list` is not a list on rank `dst`.
     ArgumentError
         If the list on rank `dst` does not have one element for each rank, if another
-        rank gives a list, if there is no such group, or if it has no rank `dst`.
+        rank gives a list, if the group does not exist, or if it has no rank `dst`.
     DistributedError
         If the ranks' calls do not match, or if a rank does not make the call in time.
     """
@@ -225,7 +225,7 @@ def scatter_object_list(
         If one of the lists is not a list.
     ArgumentError
         If the input list does not have one object for each rank, if the output list is
-        empty, if there is no such group, or if the group has no rank `src`.
+        empty, if the group does not exist, or if the group has no rank `src`.
     DistributedError
         If the ranks' calls do not match, or if a rank does not make the call in time.
     """

@@ -41,7 +41,7 @@ def isend(
     DTypeError
         If an argument has the wrong type.
     ArgumentError
-        If there is no such group, if it has no rank `dst`, or if `dst` is this rank.
+        If the group does not exist, if it has no rank `dst`, or if `dst` is this rank.
     DistributedError
         If the group has only one process.
     """
@@ -79,9 +79,9 @@ def irecv(
         The tensor that receives the values.  It has the shape and dtype of the sent
         tensor.
     src, group_src
-        The rank that sends: its global rank, or its rank in the group.  By default the
-        call receives from the rank whose message comes first; the tensor then has at
-        most 1 GiB.
+        The rank that sends: its global rank, or its rank in the group.  By default, the
+        call receives from the rank whose message comes first; in this case, the tensor
+        has at most 1 GiB.
     group
         A group as returned by `new_group`; None is all ranks.
     tag
@@ -92,7 +92,7 @@ def irecv(
     DTypeError
         If an argument has the wrong type.
     ArgumentError
-        If there is no such group, if it has no rank `src`, or if `src` is this rank.
+        If the group does not exist, if it has no rank `src`, or if `src` is this rank.
     DistributedError
         If the group has only one process.
     """
@@ -155,7 +155,7 @@ def send(
     DTypeError
         If an argument has the wrong type.
     ArgumentError
-        If there is no such group, if it has no rank `dst`, or if `dst` is this rank.
+        If the group does not exist, if it has no rank `dst`, or if `dst` is this rank.
     DistributedError
         If the group has only one process, or if the receiver does not make its call in
         time.
@@ -180,7 +180,7 @@ def recv(
     DTypeError
         If an argument has the wrong type.
     ArgumentError
-        If there is no such group, if it has no rank `src`, or if `src` is this rank.
+        If the group does not exist, if it has no rank `src`, or if `src` is this rank.
     DistributedError
         If the group has only one process, if no message comes in time, or if the sent
         tensor has a different size.

@@ -50,7 +50,8 @@ def all_reduce(
         A group as returned by `new_group`; None is all ranks. A rank outside of the
         group does nothing and warns.
     async_op
-        True to return at once, with a `Work` to wait for.
+        True to return at once, with a `Work` object whose method `wait` waits for the
+        end.
 
     Notes
     -----
@@ -62,7 +63,7 @@ def all_reduce(
     DTypeError
         If `tensor` or `op` has the wrong type.
     ArgumentError
-        If there is no such group.
+        If the group does not exist.
     DistributedError
         If the ranks' calls do not match, or if a rank does not make the call in time.
 
@@ -138,7 +139,7 @@ def reduce(
     DTypeError
         If an argument has the wrong type.
     ArgumentError
-        If there is no such group, or if it has no rank `dst`.
+        If the group does not exist, or if it has no rank `dst`.
     DistributedError
         If the ranks' calls do not match, or if a rank does not make the call in time.
     """
@@ -196,7 +197,7 @@ def reduce_scatter(
     DTypeError
         If an argument has the wrong type.
     ShapeError
-        If the list does not have one tensor of that shape for each rank.
+        If the list does not have one tensor, of the shape of `output`, for each rank.
     ArgumentError
         If there is no group.
     DistributedError

@@ -62,7 +62,7 @@ def broadcast(
     DTypeError
         If an argument has the wrong type.
     ArgumentError
-        If there is no such group, or if it has no rank `src`.
+        If the group does not exist, or if it has no rank `src`.
     DistributedError
         If the ranks' calls do not match, or if a rank does not make the call in time.
     """
@@ -112,7 +112,7 @@ def all_gather(
     DTypeError
         If an argument has the wrong type.
     ShapeError
-        If the list does not have one tensor of that shape for each rank.
+        If the list does not have one tensor, of the shape of `tensor`, for each rank.
     ArgumentError
         If there is no group.
     DistributedError

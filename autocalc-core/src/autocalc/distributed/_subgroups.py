@@ -40,7 +40,7 @@ def new_group(
     backend: str | None = None,
     **words: Any,
 ) -> Any:
-    """Make a group of some ranks; all ranks must call it, in the same order.
+    """Make a group of some ranks; all ranks must make this call, in the same order.
 
     Parameters
     ----------
@@ -51,9 +51,9 @@ def new_group(
         How long the group's calls wait; by default the timeout of the group of all
         ranks.
     backend
-        Accepted for PyTorch's sake; it has no effect.
+        Accepted so that programs for PyTorch run; it has no effect.
     **words
-        Other arguments of PyTorch; they have no effect.
+        Further arguments of PyTorch's function; they have no effect.
 
     Returns
     -------
@@ -68,7 +68,8 @@ def new_group(
         If there is no group of all ranks, or if `ranks` is empty, contains a rank
         twice, or contains a rank that does not exist.
     DistributedError
-        If the ranks pass different `ranks`, or if one does not make the call in time.
+        If the processes pass different `ranks`, or if one of them does not make the
+        call in time.
 
     Examples
     --------
@@ -121,31 +122,31 @@ def get_process_group_ranks(group: ProcessGroup | None) -> list[int]:
     Raises
     ------
     ArgumentError
-        If there is no such group, or this rank is not in it.
+        If the group does not exist, or this rank is not in it.
     """
     return [*group_of("get_process_group_ranks", group).ranks]
 
 
 def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
-    """Return the rank in a group of the process with a global rank.
+    """Return the rank in a group of the process that has rank `global_rank`.
 
     Raises
     ------
     ArgumentError
-        If there is no such group, or if the calling process or the other one is
-        not in it.
+        If the group does not exist, or if the calling process or the process
+        `global_rank` is not in it.
     """
     where = "get_group_rank"
     return check_rank(where, "global_rank", global_rank, group_of(where, group))
 
 
 def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
-    """Return the global rank of the process with a rank in a group.
+    """Return the global rank of the process that has rank `group_rank` in a group.
 
     Raises
     ------
     ArgumentError
-        If there is no such group, if the calling rank is not in it, or if
+        If the group does not exist, if the calling rank is not in it, or if
         `group_rank` is not smaller than the size of the group.
     """
     where = "get_global_rank"

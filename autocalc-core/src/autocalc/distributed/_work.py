@@ -37,8 +37,8 @@ Steps = Generator[list[Any], Any, Any]
 class Work:
     """A call with ``async_op=True``, which runs while the program continues.
 
-    The call makes progress whenever it is tested or waited for.  Do not use its tensors
-    before it is complete.
+    The call makes progress whenever `is_completed` or `wait` is called.  Do not use the
+    tensors of the call before it has ended.
 
     Examples
     --------

@@ -304,7 +304,7 @@ class Cauchy(_Located):
 
 
 class HalfCauchy(_ByQuantiles):
-    """Half-Cauchy distribution: that of abs(y), where y is Cauchy(0, scale).
+    """The half-Cauchy distribution of abs(y), where y is Cauchy(0, scale).
 
     Parameters
     ----------

@@ -23,19 +23,21 @@ _ARRAYS = {0: "{}", 1: "vectors of {}", 2: "matrices of {}"}
 class independent(Constraint):  # PyTorch's name
     """A constraint on arrays: all their elements satisfy another constraint.
 
-    It adds dimensions to the value: the constraint holds if it holds for all elements.
+    The last dimensions become part of one value, which satisfies this constraint if all
+    its elements satisfy the other one.
 
     Parameters
     ----------
     base_constraint
         The constraint of the elements.
     reinterpreted_batch_ndims
-        The number of dimensions that are added to a value.
+        The number of dimensions that become part of one value.
 
     Raises
     ------
     DTypeError
-        If `base_constraint` is not a constraint, or if the number is not an integer.
+        If `base_constraint` is not a constraint, or if `reinterpreted_batch_ndims` is
+        not an integer.
     ArgumentError
         If `reinterpreted_batch_ndims` is negative.
 
@@ -151,7 +153,7 @@ class _Joined(Constraint):
         return len(self.cseq)
 
     def check(self, value: Tensor) -> Tensor:
-        """Return for each value whether it is in its set."""
+        """Return for each value whether its parts satisfy their constraints."""
         where = f"{type(self).__name__}.check"
         check_length(where, check_tensor(where, value), self.dim, self._length)
         return super().check(value)
@@ -216,7 +218,7 @@ class cat(_Joined):  # PyTorch's name
     DTypeError
         If an element of `cseq` is not a constraint.
     ArgumentError
-        If `cseq` is empty, or if `lengths` has another number of elements.
+        If `cseq` is empty, or if `lengths` does not have one element for each part.
 
     Examples
     --------

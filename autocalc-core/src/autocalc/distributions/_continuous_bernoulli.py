@@ -36,8 +36,9 @@ class ContinuousBernoulli(_YesOrNo, _ByQuantiles, ExponentialFamily):
         `logits`.
     logits
         The log-odds log(p / (1 - p)); a tensor or a number.
-    Two numbers from 0 to 1.  In PyTorch, the formulas are approximated for p between
-    them. They have no effect here, because the formulas are accurate for every p.
+    lims
+        Two numbers from 0 to 1.  PyTorch approximates the formulas if p is between
+        them.  Here they have no effect, because the formulas are accurate for every p.
     validate_args
         True to check the parameters here, and the values passed to methods.  None means
         the default of `Distribution.set_default_validate_args`.
@@ -45,8 +46,8 @@ class ContinuousBernoulli(_YesOrNo, _ByQuantiles, ExponentialFamily):
     Raises
     ------
     ArgumentError
-        If a parameter violates its constraint, or if not exactly one of `probs` and
-        `logits` is given.  Also if `lims` are not two increasing numbers from 0 to 1.
+        If a parameter violates its constraint, if not exactly one of `probs` and
+        `logits` is given, or if `lims` are not two increasing numbers from 0 to 1.
 
     Examples
     --------

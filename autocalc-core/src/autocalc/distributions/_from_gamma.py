@@ -71,7 +71,7 @@ class Chi2(Gamma):
 
 
 class InverseGamma(ByRate):
-    """Inverse Gamma distribution: that of 1 / y, where y is Gamma distributed.
+    """The inverse Gamma distribution of 1 / y, where y has a Gamma distribution.
 
     The density is rate^a x^(-a - 1) exp(-rate / x) / Gamma(a), where a is the
     concentration.
@@ -149,7 +149,7 @@ class InverseGamma(ByRate):
 
 
 class FisherSnedecor(Distribution):
-    """F distribution: that of (x / df1) / (y / df2).
+    """The F distribution of (x / df1) / (y / df2).
 
     Here x is Chi2(df1) and y is Chi2(df2).
 
@@ -224,7 +224,7 @@ class FisherSnedecor(Distribution):
 
 
 class StudentT(Distribution):
-    """Student's t-distribution: that of loc + scale x / sqrt(y / df).
+    """Student's t-distribution of loc + scale * x / sqrt(y / df).
 
     x is a standard normal number, and y is Chi2(df).
 

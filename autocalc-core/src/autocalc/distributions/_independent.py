@@ -30,7 +30,7 @@ class Independent(Distribution):
     Raises
     ------
     ArgumentError
-        If the distribution has fewer batch dimensions.
+        If the distribution has fewer than `reinterpreted_batch_ndims` batch dimensions.
 
     Examples
     --------

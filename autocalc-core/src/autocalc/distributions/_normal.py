@@ -176,7 +176,7 @@ class LogNormal(Distribution):
 
 
 class HalfNormal(Distribution):
-    """Half-normal distribution: that of abs(y), where y is Normal(0, scale).
+    """The half-normal distribution of abs(y), where y is Normal(0, scale).
 
     Parameters
     ----------

@@ -34,12 +34,14 @@ from autocalc.distributions._yes_or_no import Bernoulli
 class OneHotCategoricalStraightThrough(OneHotCategorical):
     """`OneHotCategorical` with straight-through gradients in `rsample`.
 
-    The samples are one-hot vectors.  Their gradients are those of the probabilities.
+    The samples are one-hot vectors.  In the backward pass, a gradient of a sample is
+    passed to the probabilities unchanged.
 
     Parameters
     ----------
-    The probabilities of the K classes, of shape (..., K).  They are normalised to a sum
-    of 1. Give either `probs` or `logits`.
+    probs
+        The probabilities of the K classes, of shape (..., K).  They are normalised to a
+        sum of 1.  Give either `probs` or `logits`.
     logits
         The logarithms of the probabilities, of shape (..., K).  A constant may be added
         to all of them.
@@ -67,7 +69,7 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
     has_rsample = True
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return one-hot samples whose gradients are those of the probabilities."""
+        """Return one-hot samples; their gradients are passed to the probabilities."""
         probs = self.probs
         result: Tensor = self.sample(sample_shape) + (probs - probs.detach())
         return result

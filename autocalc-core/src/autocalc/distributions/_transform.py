@@ -152,7 +152,7 @@ class Transform:
             self._cached_x_y = x, y
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Tensor:
-        """Return log abs(det dy / dx) for the input `x` and the output `y`."""
+        """Return log(abs(det(dy / dx))) for the input `x` and the output `y`."""
         where = f"{type(self).__name__}.log_abs_det_jacobian"
         check_value(where, x, self.domain)
         check_value(where, y, self.codomain)
@@ -210,7 +210,7 @@ class Plain(Transform):
 
 
 class Inverse(Transform):
-    """The inverse of a transform, whose cache it uses."""
+    """The inverse of a transform; both use the same cache."""
 
     def __init__(self, transform: Transform) -> None:
         self._of = transform
@@ -256,7 +256,7 @@ class Inverse(Transform):
         return self._of(y)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Tensor:
-        """Return log abs(det dy / dx) for the input `x` and the output `y`."""
+        """Return log(abs(det(dy / dx))) for the input `x` and the output `y`."""
         return -self._of.log_abs_det_jacobian(y, x)
 
     def forward_shape(self, shape: Any) -> tuple[int, ...]:

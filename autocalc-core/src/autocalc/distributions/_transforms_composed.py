@@ -116,7 +116,7 @@ class ComposeTransform(Transform):
         """Keep nothing: the parts do."""
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Tensor:
-        """Return log abs(det dy / dx) for the input `x` and the output `y`."""
+        """Return log(abs(det(dy / dx))) for the input `x` and the output `y`."""
         where = "ComposeTransform.log_abs_det_jacobian"
         event_dim = self.domain.event_dim
         check_value(where, x, self.domain)
@@ -162,7 +162,7 @@ identity_transform = ComposeTransform([])
 
 
 class IndependentTransform(Transform):
-    """Applies a transform to arrays; more of the last dimensions form one value.
+    """Applies a transform; additional dimensions at the end count as part of one value.
 
     Parameters
     ----------
@@ -178,7 +178,8 @@ class IndependentTransform(Transform):
     Raises
     ------
     DTypeError
-        If `base_transform` is not a `Transform`, or if the number is not an integer.
+        If `base_transform` is not a `Transform`, or if `reinterpreted_batch_ndims` is
+        not an integer.
     ArgumentError
         If `reinterpreted_batch_ndims` is negative, or if `cache_size` is not 0 or 1.
 

@@ -132,7 +132,7 @@ class CatTransform(_Joined):
     DTypeError
         If an element is not a `Transform`.
     ArgumentError
-        If `tseq` is empty, if `lengths` has another number of elements, or if
+        If `tseq` is empty, if `lengths` does not have one element for each part, or if
         `cache_size` is not 0 or 1.
 
     Examples

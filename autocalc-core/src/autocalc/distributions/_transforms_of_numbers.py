@@ -92,7 +92,7 @@ class SigmoidTransform(Plain):
 
 
 def sigmoid_inside(x: Any) -> Any:
-    """Return the sigmoid, kept off 0 and 1."""
+    """Return the sigmoid, limited to numbers that are neither 0 nor 1."""
     return _off_the_ends(x.sigmoid())
 
 

@@ -98,7 +98,7 @@ def _function_for(type_p: type, type_q: type) -> Callable[[Any, Any], Any] | Non
 
 
 def no_formula(type_p: type, type_q: type) -> NoReturn:
-    """Raise an error: there is no formula for two classes."""
+    """Raise an error, because there is no formula for this pair of classes."""
     raise NoFormulaError(
         f"kl_divergence: there is no formula for {type_p.__name__} and "
         f"{type_q.__name__}; give one with register_kl, or take the mean of "

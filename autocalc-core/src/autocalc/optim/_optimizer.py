@@ -150,8 +150,8 @@ class Optimizer(Hooked):
         Raises
         ------
         ArgumentError
-            If a setting is unknown or out of range.  Also if a parameter is not a leaf,
-            or if it is in a group already.
+            If a setting is unknown or out of range, if a parameter is not a leaf, or if
+            a parameter is in a group already.
 
         Examples
         --------

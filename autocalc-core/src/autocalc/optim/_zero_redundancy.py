@@ -114,8 +114,8 @@ class ZeroRedundancyOptimizer(Optimizer):
         Raises
         ------
         ArgumentError
-            If a setting is out of range.  Also if a parameter is not a leaf, or if it
-            is in a group already.
+            If a setting is out of range, if a parameter is not a leaf, or if a
+            parameter is in a group already.
         """
         self.optim.add_param_group(param_group)
         self._assign()

@@ -75,8 +75,8 @@ class Lock:
     versions
         The versions of ``autocalc-core`` and ``numpy``.
     cpu, threads
-        The machine on which it was made.  They are not compared, because only the
-        kernel sets that can run matter.
+        The machine on which the lock was made.  `use_lock` does not compare these two,
+        because only the available kernel sets matter.
     choices, only
         The choice of `use` or ``AUTOCALC_KERNELS``.
     sets
@@ -351,7 +351,7 @@ def _differences_of(name: str, then: LockedSet) -> Iterable[str]:
 
 
 class use_lock(Ordered):
-    """Run the calls that a lock contains on the same kernel sets again, or refuse.
+    """Run the calls that a lock contains on the same kernel sets again.
 
     Like `use`, it applies to a ``with`` block, or to the process from this call on.
     Calls that the lock does not contain are decided by the choices that it names, by
@@ -367,8 +367,8 @@ class use_lock(Ordered):
     Raises
     ------
     ConfigError
-        If there is no lock in the file, or a kernel set is missing, or has another
-        version or other files.  The message lists all differences.
+        If there is no lock in the file, if a kernel set is missing, or if a kernel set
+        has another version or other files.  The message lists all differences.
 
     Notes
     -----

@@ -17,7 +17,7 @@ from autocalc._kernels.kernel_set import DispatchKey
 
 @dataclass(frozen=True)
 class Fall:
-    """A kind of call that ran on the reference kernels for want of a faster one.
+    """A kind of call that ran on a reference kernel, because no faster one accepts it.
 
     Attributes
     ----------
@@ -57,10 +57,10 @@ _announced: list[bool] = []
 
 
 def falls() -> tuple[Fall, ...]:
-    """Return the kinds of calls that ran on the reference, with the sets' reasons.
+    """Return which kinds of calls ran on reference kernels, and the reasons.
 
-    They are recorded while ``AUTOCALC_STRICT`` is set to ``list`` or to ``1``.  A call
-    for which the reference was chosen, for example by `use`, does not count.
+    They are recorded while ``AUTOCALC_STRICT`` is set to ``list`` or to ``1``.  Calls
+    for which the reference kernels were chosen, for example by `use`, are left out.
 
     Examples
     --------

@@ -192,17 +192,18 @@ _MODES = {"default": 0, "warn": 1, "error": 2}
 
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
-    """Set deterministic algorithms by PyTorch's names of modes.
+    """Call `use_deterministic_algorithms` with PyTorch's name or number of a mode.
 
     Parameters
     ----------
     debug_mode
-        "default" or 0, "warn" or 1, "error" or 2; see `use_deterministic_algorithms`.
+        "default" or 0 allows all kernels; "error" or 2 allows only deterministic ones,
+        and so does "warn" or 1, because every operator has a deterministic kernel.
 
     Raises
     ------
     ArgumentError
-        If `debug_mode` is another value.
+        If `debug_mode` is none of these values.
 
     Examples
     --------
@@ -221,7 +222,7 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
 
 
 def get_deterministic_debug_mode() -> int:
-    """Return 0 by default, 1 if `warn_only` is set, and 2 for errors.
+    """Return the mode, as `set_deterministic_debug_mode` numbers it: 0, 1 or 2.
 
     Examples
     --------

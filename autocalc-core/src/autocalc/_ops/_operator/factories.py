@@ -231,7 +231,9 @@ def documented(
     lines = [doc, "", "Parameters", "----------"]
     for operand in (*operands, "out"):
         lines += [operand.split()[0], f"    {_OPERANDS[operand]}"]
-    wrong = "`input` is not a tensor" if len(operands) == 1 else "both are numbers"
+    wrong = (
+        "`input` is not a tensor" if len(operands) == 1 else "both operands are numbers"
+    )
     wrong = "an operand is not a tensor" if "other tensor" in operands else wrong
     lines += ["", "Raises", "------", "DTypeError", f"    If {wrong}."]
     if example:

@@ -95,7 +95,7 @@ def copy_to_out(where: str, result: Tensor, out: Tensor) -> Tensor:
     DTypeError
         If the result would lose its kind, such as a float stored in integers.
     GradError
-        If either of them takes part in a gradient.
+        If gradients are recorded, and the result or `out` requires a gradient.
     """
     check_tensor(where, out)
     if current().grad and (out._edge or result._edge):

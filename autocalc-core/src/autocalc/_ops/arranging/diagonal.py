@@ -88,7 +88,7 @@ def _two_axes(where: str, dim1: int, dim2: int, ndim: int) -> tuple[int, int]:
 @method("diagonal")
 @traced(light=True)
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    """Return a view of a diagonal of two dimensions, as the last dimension.
+    """Return a view of the diagonals of matrices; they form the last dimension.
 
     Parameters
     ----------
@@ -116,14 +116,15 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
 def diag_embed(
     input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1
 ) -> Tensor:
-    """Return a tensor with the last dimension of `input` on a diagonal, 0 elsewhere.
+    """Return a tensor with the last dimension of `input` on a diagonal and 0 elsewhere.
 
     Parameters
     ----------
     input
         The input tensor.
     offset
-        The diagonal: 0 is the main diagonal, positive numbers are above it.
+        The number of the diagonal: 0 is the main diagonal, positive numbers are above
+        it, negative numbers below it.
     dim1
         The dimension of the rows in the result.
     dim2
@@ -162,7 +163,8 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
     input
         The input tensor.
     diagonal
-        The diagonal: 0 is the main diagonal, positive numbers are above it.
+        The number of the diagonal: 0 is the main diagonal, positive numbers are above
+        it, negative numbers below it.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
@@ -240,7 +242,8 @@ def tril(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
     input
         The input tensor.
     diagonal
-        The diagonal: 0 is the main diagonal, positive numbers are above it.
+        The number of the diagonal: 0 is the main diagonal, positive numbers are above
+        it, negative numbers below it.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
@@ -264,7 +267,8 @@ def triu(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
     input
         The input tensor.
     diagonal
-        The diagonal: 0 is the main diagonal, positive numbers are above it.
+        The number of the diagonal: 0 is the main diagonal, positive numbers are above
+        it, negative numbers below it.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
@@ -312,7 +316,8 @@ def tril_indices(
     col
         The number of columns.
     offset
-        The diagonal: 0 is the main diagonal, positive numbers are above it.
+        The number of the diagonal: 0 is the main diagonal, positive numbers are above
+        it, negative numbers below it.
     dtype
         The dtype of the result.
     device
@@ -348,7 +353,8 @@ def triu_indices(
     col
         The number of columns.
     offset
-        The diagonal: 0 is the main diagonal, positive numbers are above it.
+        The number of the diagonal: 0 is the main diagonal, positive numbers are above
+        it, negative numbers below it.
     dtype
         The dtype of the result.
     device
@@ -414,7 +420,8 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     input
         The input tensor.
     offset
-        The diagonal: 0 is the main diagonal, positive numbers are above it.
+        The number of the diagonal: 0 is the main diagonal, positive numbers are above
+        it, negative numbers below it.
 
     Examples
     --------

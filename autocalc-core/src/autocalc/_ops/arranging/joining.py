@@ -131,7 +131,7 @@ def cat(
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Raises
     ------
@@ -207,7 +207,7 @@ def stack(
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Raises
     ------
@@ -348,7 +348,7 @@ def block_diag(*tensors: Tensor) -> Tensor:
     Parameters
     ----------
     *tensors
-        The tensors, a list or a tuple.
+        The tensors, as separate arguments.
 
     Raises
     ------

@@ -130,7 +130,7 @@ def repeat_interleave(
     output_size: int | None = None,
     axis: Any = None,
 ) -> Tensor:
-    """Return each element, or each slice along `dim`, repeated in place.
+    """Return each element, or each slice along `dim`, repeated directly after itself.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def repeat_interleave(
     output_size
         The sum of `repeats`, if you know it; a wrong number raises an error.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Raises
     ------
@@ -473,7 +473,7 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
     Parameters
     ----------
     *tensors
-        The tensors, a list or a tuple.
+        The tensors, as separate arguments.
 
     Raises
     ------
@@ -503,7 +503,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     Parameters
     ----------
     input
-        A vector [n].
+        A vector of shape [n].
     r
         The number of elements of each combination.
     with_replacement
@@ -545,7 +545,7 @@ def _reversed(self: Tensor) -> Tensor:
 
 @method("tile")
 def _tile_method(self: Tensor, *sizes: Any, dims: Any = None) -> Tensor:
-    """Return copies side by side, as often as `sizes` say.
+    """Return the tensor repeated ``sizes[i]`` times along each dimension i.
 
     Examples
     --------
@@ -559,7 +559,7 @@ def _tile_method(self: Tensor, *sizes: Any, dims: Any = None) -> Tensor:
 
 @method("flip")
 def _flip_method(self: Tensor, *axes: Any, dims: Any = None) -> Tensor:
-    """Return a copy, the order along some dimensions reversed.
+    """Return a copy in which the order along some dimensions is reversed.
 
     Examples
     --------

@@ -50,7 +50,8 @@ def diagonal_scatter(
     src
         The new diagonal, with the shape of ``input.diagonal(offset, dim1, dim2)``.
     offset
-        The diagonal: 0 is the main diagonal, positive numbers are above it.
+        The number of the diagonal: 0 is the main diagonal, positive numbers are above
+        it, negative numbers below it.
     dim1, dim2
         The two dimensions that form the matrices.
 
@@ -94,7 +95,7 @@ def select_scatter(
     index
         The index along `dim`; a negative number counts from the end.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Raises
     ------
@@ -140,7 +141,7 @@ def slice_scatter(
     step
         The distance between two slices, 1 or more.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Raises
     ------
@@ -183,7 +184,7 @@ def slice_copy(
     step
         The distance of two slices, 1 or more.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Raises
     ------
@@ -235,7 +236,8 @@ def as_strided_scatter(
     size
         The shape of `src`.
     stride
-        For each dimension, the number of elements from one index to the next.
+        For each dimension, the distance in memory between two neighbouring indices,
+        counted in elements.
     storage_offset
         The index of the first element in memory; 0 by default.
 

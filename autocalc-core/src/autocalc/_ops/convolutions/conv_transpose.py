@@ -72,7 +72,7 @@ def conv_transpose2d(
     groups: int = 1,
     dilation: Sizes = 1,
 ) -> Tensor:
-    """Return the transposed convolution, the gradient of a convolution's input.
+    """Return the transposed convolution, `conv2d`'s gradient with respect to its input.
 
     Each element of `input` multiplies the filter, and the product is added to the
     output.  It is added at the positions that `conv2d` reads with the same `weight`,
@@ -105,7 +105,7 @@ def conv_transpose2d(
     ShapeError
         If the channels of `input` and `weight` do not fit, or the output is empty.
     ArgumentError
-        If an argument is no integer in its range.
+        If an argument is not an integer, or is out of its range.
 
     Examples
     --------
@@ -158,9 +158,9 @@ def conv_transpose3d(
     Raises
     ------
     ShapeError
-        If channels and weight do not fit, or nothing would be left.
+        If the channels of `input` and `weight` do not fit, or the output is empty.
     ArgumentError
-        If an argument is no integer in its range.
+        If an argument is not an integer, or is out of its range.
 
     Examples
     --------

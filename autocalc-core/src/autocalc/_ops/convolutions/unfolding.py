@@ -66,7 +66,7 @@ def unfold(
         If `input` has another number of dimensions, or a window is larger than the
         padded input.
     ArgumentError
-        If an argument is no integer in its range.
+        If an argument is not an integer, or is out of its range.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def fold(
         If the number of columns is not the number of windows, or the number of rows is
         not a multiple of a window's elements.
     ArgumentError
-        If an argument is no integer in its range.
+        If an argument is not an integer, or is out of its range.
 
     Examples
     --------

@@ -169,9 +169,9 @@ def zeros(
     device
         The device of the result; by default the CPU.
     requires_grad
-        Whether the result takes part in gradients.
+        Whether operations on the result are recorded for gradients.
     layout
-        The layout of the elements: ``strided`` is the only one.
+        It must be ``strided``, the only layout.
     pin_memory
         Accepted so that programs for PyTorch run; it has no effect.
 
@@ -228,7 +228,7 @@ def ones(
     *sizes
         The sizes of the result, as separate arguments or as one sequence.
     size
-        The sizes by name, instead of one by one.
+        The sizes as a keyword argument.
     out
         A tensor to write the result into; the result is converted to its dtype.
     dtype
@@ -236,11 +236,11 @@ def ones(
     device
         The device of the result; by default the CPU.
     requires_grad
-        Whether the result takes part in gradients.
+        Whether operations on the result are recorded for gradients.
     layout
-        The layout of the elements: ``strided``, the only one.
+        It must be ``strided``, the only layout.
     pin_memory
-        Has no effect; accepted so that programs for PyTorch run.
+        Accepted so that programs for PyTorch run; it has no effect.
 
     Examples
     --------
@@ -281,11 +281,11 @@ def full(
     device
         The device of the result; by default the CPU.
     requires_grad
-        Whether the result takes part in gradients.
+        Whether operations on the result are recorded for gradients.
     layout
-        The layout of the elements: ``strided``, the only one.
+        It must be ``strided``, the only layout.
     pin_memory
-        Has no effect; accepted so that programs for PyTorch run.
+        Accepted so that programs for PyTorch run; it has no effect.
 
     Examples
     --------
@@ -324,7 +324,7 @@ def empty(
     *sizes
         The sizes of the result, as separate arguments or as one sequence.
     size
-        The sizes by name, instead of one by one.
+        The sizes as a keyword argument.
     out
         A tensor to write the result into; the result is converted to its dtype.
     dtype
@@ -332,13 +332,13 @@ def empty(
     device
         The device of the result; by default the CPU.
     requires_grad
-        Whether the result takes part in gradients.
+        Whether operations on the result are recorded for gradients.
     memory_format
         The order of the elements in memory; by default row-major order.
     layout
-        The layout of the elements: ``strided``, the only one.
+        It must be ``strided``, the only layout.
     pin_memory
-        Has no effect; accepted so that programs for PyTorch run.
+        Accepted so that programs for PyTorch run; it has no effect.
 
     Raises
     ------
@@ -388,11 +388,11 @@ def eye(
     device
         The device of the result; by default the CPU.
     requires_grad
-        Whether the result takes part in gradients.
+        Whether operations on the result are recorded for gradients.
     layout
-        The layout of the elements: ``strided``, the only one.
+        It must be ``strided``, the only layout.
     pin_memory
-        Has no effect; accepted so that programs for PyTorch run.
+        Accepted so that programs for PyTorch run; it has no effect.
 
     Examples
     --------

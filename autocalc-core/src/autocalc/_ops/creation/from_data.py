@@ -207,7 +207,7 @@ def tensor(
     device
         The device of the result; by default the CPU.
     pin_memory
-        Has no effect; accepted so that programs for PyTorch run.
+        Accepted so that programs for PyTorch run; it has no effect.
 
     Raises
     ------
@@ -276,7 +276,7 @@ def scalar_tensor(
     device
         The device of the result; by default the CPU.
     requires_grad
-        Whether the result takes part in gradients.
+        Whether operations on the result are recorded for gradients.
 
     Examples
     --------

@@ -71,13 +71,13 @@ def zeros_like(
     device
         The device of the result; by default that of `input`.
     requires_grad
-        Whether the result takes part in gradients.
+        Whether operations on the result are recorded for gradients.
     memory_format
         The order of the elements in memory; by default that of `input`.
     layout
-        The layout of the elements: ``strided``, the only one.
+        It must be ``strided``, the only layout.
     pin_memory
-        Has no effect; accepted so that programs for PyTorch run.
+        Accepted so that programs for PyTorch run; it has no effect.
 
     Raises
     ------
@@ -119,13 +119,13 @@ def ones_like(
     device
         The device of the result; by default that of `input`.
     requires_grad
-        Whether the result takes part in gradients.
+        Whether operations on the result are recorded for gradients.
     memory_format
         The order of the elements in memory; by default that of `input`.
     layout
-        The layout of the elements: ``strided``, the only one.
+        It must be ``strided``, the only layout.
     pin_memory
-        Has no effect; accepted so that programs for PyTorch run.
+        Accepted so that programs for PyTorch run; it has no effect.
 
     Raises
     ------
@@ -156,7 +156,7 @@ def empty_like(
     layout: Layout | None = None,
     pin_memory: bool | None = False,
 ) -> Tensor:
-    """Return a tensor with the shape and dtype of `input`, its elements undefined.
+    """Return a tensor with the shape and dtype of `input` and undefined elements.
 
     Parameters
     ----------
@@ -167,13 +167,13 @@ def empty_like(
     device
         The device of the result; by default that of `input`.
     requires_grad
-        Whether the result takes part in gradients.
+        Whether operations on the result are recorded for gradients.
     memory_format
         The order of the elements in memory; by default that of `input`.
     layout
-        The layout of the elements: ``strided``, the only one.
+        It must be ``strided``, the only layout.
     pin_memory
-        Has no effect; accepted so that programs for PyTorch run.
+        Accepted so that programs for PyTorch run; it has no effect.
 
     Raises
     ------
@@ -221,13 +221,13 @@ def full_like(
     device
         The device of the result; by default that of `input`.
     requires_grad
-        Whether the result takes part in gradients.
+        Whether operations on the result are recorded for gradients.
     memory_format
         The order of the elements in memory; by default that of `input`.
     layout
-        The layout of the elements: ``strided``, the only one.
+        It must be ``strided``, the only layout.
     pin_memory
-        Has no effect; accepted so that programs for PyTorch run.
+        Accepted so that programs for PyTorch run; it has no effect.
 
     Raises
     ------

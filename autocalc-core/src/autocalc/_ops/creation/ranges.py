@@ -60,11 +60,11 @@ def arange(
     device
         The device of the result; by default the CPU.
     requires_grad
-        Whether the result takes part in gradients.
+        Whether operations on the result are recorded for gradients.
     layout
-        The layout of the elements: ``strided``, the only one.
+        It must be ``strided``, the only layout.
     pin_memory
-        Has no effect; accepted so that programs for PyTorch run.
+        Accepted so that programs for PyTorch run; it has no effect.
 
     Raises
     ------
@@ -251,11 +251,11 @@ def linspace(
     device
         The device of the result; by default the CPU.
     requires_grad
-        Whether the result takes part in gradients.
+        Whether operations on the result are recorded for gradients.
     layout
-        The layout of the elements: ``strided``, the only one.
+        It must be ``strided``, the only layout.
     pin_memory
-        Has no effect; accepted so that programs for PyTorch run.
+        Accepted so that programs for PyTorch run; it has no effect.
 
     Examples
     --------
@@ -303,11 +303,11 @@ def logspace(
     device
         The device of the result; by default the CPU.
     requires_grad
-        Whether the result takes part in gradients.
+        Whether operations on the result are recorded for gradients.
     layout
-        The layout of the elements: ``strided``, the only one.
+        It must be ``strided``, the only layout.
     pin_memory
-        Has no effect; accepted so that programs for PyTorch run.
+        Accepted so that programs for PyTorch run; it has no effect.
 
     Examples
     --------

@@ -45,17 +45,18 @@ def empty_strided(
     size
         The number of elements along each dimension.
     stride
-        For each dimension, the number of elements in memory from one index to the next.
+        For each dimension, the distance in memory between two neighbouring indices,
+        counted in elements.
     dtype
         The dtype of the result.
     device
         The device of the result; by default the CPU.
     requires_grad
-        Whether the result takes part in gradients.
+        Whether operations on the result are recorded for gradients.
     layout
-        The layout of the elements: ``strided``, the only one.
+        It must be ``strided``, the only layout.
     pin_memory
-        Has no effect; accepted so that programs for PyTorch run.
+        Accepted so that programs for PyTorch run; it has no effect.
 
     Raises
     ------
@@ -96,7 +97,7 @@ def empty_permuted(
     layout: Layout | None = None,
     pin_memory: bool | None = False,
 ) -> Tensor:
-    """Return a tensor with its dimensions permuted in memory, its elements undefined.
+    """Return a tensor of undefined elements with its dimensions permuted in memory.
 
     Parameters
     ----------
@@ -110,11 +111,11 @@ def empty_permuted(
     device
         The device of the result; by default the CPU.
     requires_grad
-        Whether the result takes part in gradients.
+        Whether operations on the result are recorded for gradients.
     layout
-        The layout of the elements: ``strided``, the only one.
+        It must be ``strided``, the only layout.
     pin_memory
-        Has no effect; accepted so that programs for PyTorch run.
+        Accepted so that programs for PyTorch run; it has no effect.
 
     Raises
     ------

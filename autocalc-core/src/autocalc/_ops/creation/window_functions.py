@@ -49,7 +49,7 @@ def bartlett_window(
     device
         The device of the result; by default the CPU.
     requires_grad
-        Whether the result takes part in gradients.
+        Whether operations on the result are recorded for gradients.
 
     Raises
     ------
@@ -91,16 +91,16 @@ def hann_window(
         True to divide by N instead of N - 1, so that the window can be repeated; False
         makes it symmetric.
     dtype
-        The dtype of the result, of floats.
+        The dtype of the result, a floating-point dtype.
     device
         The device of the result; by default the CPU.
     requires_grad
-        Whether the result takes part in gradients.
+        Whether operations on the result are recorded for gradients.
 
     Raises
     ------
     DTypeError
-        If `dtype` is no dtype of floats.
+        If `dtype` is not a floating-point dtype.
 
     Examples
     --------
@@ -138,16 +138,16 @@ def hamming_window(
     beta
         The amplitude of the cosine.
     dtype
-        The dtype of the result, of floats.
+        The dtype of the result, a floating-point dtype.
     device
         The device of the result; by default the CPU.
     requires_grad
-        Whether the result takes part in gradients.
+        Whether operations on the result are recorded for gradients.
 
     Raises
     ------
     DTypeError
-        If `dtype` is no dtype of floats.
+        If `dtype` is not a floating-point dtype.
 
     Examples
     --------
@@ -182,16 +182,16 @@ def blackman_window(
         True to divide by N instead of N - 1, so that the window can be repeated; False
         makes it symmetric.
     dtype
-        The dtype of the result, of floats.
+        The dtype of the result, a floating-point dtype.
     device
         The device of the result; by default the CPU.
     requires_grad
-        Whether the result takes part in gradients.
+        Whether operations on the result are recorded for gradients.
 
     Raises
     ------
     DTypeError
-        If `dtype` is no dtype of floats.
+        If `dtype` is not a floating-point dtype.
 
     Examples
     --------
@@ -229,18 +229,18 @@ def kaiser_window(
     beta
         The rate of decay, 0 or more.
     dtype
-        The dtype of the result, of floats.
+        The dtype of the result, a floating-point dtype.
     device
         The device of the result; by default the CPU.
     requires_grad
-        Whether the result takes part in gradients.
+        Whether operations on the result are recorded for gradients.
 
     Raises
     ------
     ArgumentError
         If `beta` is negative.
     DTypeError
-        If `dtype` is no dtype of floats.
+        If `dtype` is not a floating-point dtype.
 
     Examples
     --------

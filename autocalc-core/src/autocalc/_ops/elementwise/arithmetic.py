@@ -131,12 +131,12 @@ def sub(
     input
         The first operand, a tensor or a number.
     other
-        The second operand, a tensor or a number; shapes broadcast.
+        The second operand, a tensor or a number; shapes are broadcast.
     tensor
         The second operand in PyTorch's older order of arguments,
         ``sub(input, alpha, tensor)``.
     alpha
-        The factor of `other`.
+        The number by which `other` is multiplied.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
@@ -165,7 +165,7 @@ def rsub(input: Tensor, other: Operand, *, alpha: float = 1) -> Tensor:
     input
         The input tensor, of any shape.
     other
-        The second operand, a tensor or a number; shapes broadcast.
+        The second operand, a tensor or a number; shapes are broadcast.
     alpha
         The factor of `input`.
 
@@ -368,9 +368,9 @@ def pow(input: Operand, exponent: Operand, *, out: Tensor | None = None) -> Tens
     Parameters
     ----------
     input
-        The base, a tensor or a number.
+        The base x, a tensor or a number.
     exponent
-        The exponent, a tensor or a number; shapes broadcast.
+        The exponent y, a tensor or a number; shapes are broadcast.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
@@ -394,9 +394,9 @@ def float_power(
     Parameters
     ----------
     input
-        The base, a tensor or a number.
+        The base x, a tensor or a number.
     exponent
-        The exponent, a tensor or a number; shapes broadcast.
+        The exponent y, a tensor or a number; shapes are broadcast.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
@@ -509,7 +509,7 @@ def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     input
-        The input tensor, of any shape.
+        The tensor x, of any shape.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
@@ -582,7 +582,7 @@ _exact_div = flat(binary("div", "x / y", main=False))
 fmod = method("fmod", inplace="fmod_")(
     _leftover(
         "fmod",
-        "x - y trunc(x / y), which has the sign of x",
+        "x - y * trunc(x / y), which has the sign of x",
         "trunc",
         mixed=tensor_first("fmod"),
         example=("[7.0, -7.0]", "[4.0, 4.0]", "[ 3., -3.]"),
@@ -591,7 +591,7 @@ fmod = method("fmod", inplace="fmod_")(
 
 remainder = _leftover(
     "remainder",
-    "x - y floor(x / y), which has the sign of y",
+    "x - y * floor(x / y), which has the sign of y",
     "floor",
     example=("[7.0, -7.0]", "[4.0, 4.0]", "[3., 1.]"),
     methods="remainder __mod__",

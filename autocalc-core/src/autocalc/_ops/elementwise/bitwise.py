@@ -57,7 +57,7 @@ bitwise_right_shift = binary(
 
 bitwise_not = unary(
     "bitwise_not",
-    "x with each bit inverted; for booleans, not x",
+    "x with each bit inverted (for booleans: the opposite of x)",
     floats=False,
     methods="bitwise_not __invert__",
     inplace="bitwise_not_",

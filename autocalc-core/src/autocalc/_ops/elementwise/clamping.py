@@ -81,7 +81,7 @@ def _extremum_of_numbers(name: str, doc: str, first: str, **more: Any) -> Binary
 
 fmax = _extremum_of_numbers(
     "fmax",
-    "the larger of x and y; of a number and NaN, the number",
+    "the larger of x and y (if one of them is NaN, the other one)",
     "ge",
     methods="fmax",
     example=("[1.0, ac.nan]", "[0.0, 2.0]", "[1., 2.]"),
@@ -90,7 +90,7 @@ fmax = _extremum_of_numbers(
 
 fmin = _extremum_of_numbers(
     "fmin",
-    "the smaller of x and y; of a number and NaN, the number",
+    "the smaller of x and y (if one of them is NaN, the other one)",
     "le",
     methods="fmin",
     example=("[1.0, ac.nan]", "[0.0, 2.0]", "[0., 2.]"),
@@ -212,7 +212,7 @@ def clamp(
     ArgumentError
         If neither limit is given.
     DTypeError
-        If one limit is a number and the other a tensor with dimensions.
+        If one limit is a number, and the other one is a tensor that has dimensions.
 
     Examples
     --------

@@ -210,7 +210,7 @@ def isnan(input: Tensor) -> Tensor:
     Parameters
     ----------
     input
-        The input tensor, of any shape.
+        The tensor x, of any shape.
 
     Examples
     --------
@@ -228,7 +228,7 @@ def isinf(input: Tensor) -> Tensor:
     Parameters
     ----------
     input
-        The input tensor, of any shape.
+        The tensor x, of any shape.
 
     Examples
     --------
@@ -248,7 +248,7 @@ def isfinite(input: Tensor) -> Tensor:
     Parameters
     ----------
     input
-        The input tensor, of any shape.
+        The tensor x, of any shape.
 
     Examples
     --------
@@ -307,7 +307,7 @@ def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     input
-        The input tensor, of any shape.
+        The tensor x, of any shape.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
@@ -329,7 +329,7 @@ def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     input
-        The input tensor, of any shape.
+        The tensor x, of any shape.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
@@ -351,7 +351,7 @@ def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     input
-        The input tensor, of any shape.
+        The tensor x, of any shape.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
@@ -393,9 +393,9 @@ def copysign(input: Tensor, other: Operand, *, out: Tensor | None = None) -> Ten
     Parameters
     ----------
     input
-        The input tensor, of any shape.
+        The tensor x, of any shape.
     other
-        The second operand, a tensor or a number; shapes broadcast.
+        The second operand y, a tensor or a number; shapes are broadcast.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
@@ -427,9 +427,9 @@ def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Te
     Parameters
     ----------
     input
-        The input tensor, of any shape.
+        The tensor x, of any shape.
     values
-        The result where `input` is 0; its shape is broadcast with that of `input`.
+        The result where x is 0; its shape is broadcast with that of `input`.
     out
         A tensor to write the result into; the result is converted to its dtype.
 

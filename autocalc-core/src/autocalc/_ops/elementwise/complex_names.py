@@ -149,7 +149,7 @@ def resolve_conj(input: Tensor) -> Tensor:
 
 @method("resolve_neg")
 def resolve_neg(input: Tensor) -> Tensor:
-    """Return `input` itself: no negation is ever pending.
+    """Return `input` itself, because no tensor is a negated view.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def resolve_neg(input: Tensor) -> Tensor:
 
 @method("is_conj")
 def is_conj(input: Tensor) -> bool:
-    """Return False: no conjugation is ever pending.
+    """Return False, because no tensor is a conjugate view.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def is_conj(input: Tensor) -> bool:
 
 @method("is_neg")
 def is_neg(input: Tensor) -> bool:
-    """Return False: no negation is ever pending.
+    """Return False, because no tensor is a negated view.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ def gcd(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     Raises
     ------
     DTypeError
-        If an operand holds floats, or both hold booleans.
+        If an operand holds floats, or both operands hold booleans.
 
     Examples
     --------
@@ -55,14 +55,14 @@ def lcm(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     input
         The first operand, a tensor of integers.
     other
-        Integers; shapes broadcast.
+        The second operand, a tensor of integers; shapes are broadcast.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     DTypeError
-        If one holds floats, or both hold booleans.
+        If an operand holds floats, or both operands hold booleans.
 
     Examples
     --------

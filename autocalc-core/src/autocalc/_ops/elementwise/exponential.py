@@ -173,7 +173,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 erfc = unary(
     "erfc",
-    "1 - erf(x), accurate also where it is close to 0",
+    "1 - erf(x), also accurate where the result is close to 0",
     saves="a",
     methods="erfc",
     inplace="erfc_",
@@ -322,9 +322,9 @@ def xlogy(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tenso
     Parameters
     ----------
     input
-        The input tensor, of any shape.
+        The tensor x, of any shape.
     other
-        The second operand, a tensor or a number; shapes broadcast.
+        The second operand y, a tensor or a number; shapes are broadcast.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
@@ -346,16 +346,16 @@ def logaddexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Ten
     Parameters
     ----------
     input
-        The input tensor, of any shape.
+        The tensor x, of any shape.
     other
-        The second tensor; shapes are broadcast.
+        The tensor y; shapes are broadcast.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     DTypeError
-        If an operand is not a tensor, or neither has a floating-point dtype.
+        If an operand is not a tensor, or neither operand has a floating-point dtype.
 
     Examples
     --------
@@ -375,16 +375,16 @@ def logaddexp2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Te
     Parameters
     ----------
     input
-        The input tensor, of any shape.
+        The tensor x, of any shape.
     other
-        The second tensor; shapes broadcast.
+        The tensor y; shapes are broadcast.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     DTypeError
-        If an operand is no tensor, or neither is of a floating-point dtype.
+        If an operand is not a tensor, or neither operand has a floating-point dtype.
 
     Examples
     --------

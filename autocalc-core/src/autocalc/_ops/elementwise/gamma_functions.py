@@ -113,7 +113,7 @@ def _polygamma_method(input: Tensor, n: int) -> Tensor:
 def mvlgamma(input: Tensor, p: int, *, out: Tensor | None = None) -> Tensor:
     """Return the logarithm of the multivariate Gamma function, element by element.
 
-    It is p (p - 1) / 4 log(pi) plus the sum of log(Gamma(x - i / 2)) over i = 0, ..., p
+    It is p (p - 1) log(pi) / 4 plus the sum of log(Gamma(x - i / 2)) over i = 0, ..., p
     - 1.
 
     Parameters
@@ -200,7 +200,7 @@ def igamma(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     Raises
     ------
     DTypeError
-        If an operand is no tensor, or neither is of a floating-point dtype.
+        If an operand is not a tensor, or neither operand has a floating-point dtype.
 
     Examples
     --------
@@ -215,14 +215,14 @@ def igamma(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
 @method("igammac", inplace="igammac_")
 @traced(light=True)
 def igammac(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return 1 - P(a, x) with the P of `igamma`, accurate for small results, too.
+    """Return 1 - P(a, x), where P is `igamma`; small results are accurate, too.
 
     Parameters
     ----------
     input
-        The order a, a tensor; the result is NaN where it is negative.
+        The order a, a tensor; the result is NaN where a is negative.
     other
-        The argument x, a tensor; the result is NaN where it is negative. Shapes
+        The argument x, a tensor; the result is NaN where x is negative. Shapes
         broadcast.
     out
         A tensor to write the result into; the result is converted to its dtype.
@@ -230,7 +230,7 @@ def igammac(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tenso
     Raises
     ------
     DTypeError
-        If an operand is no tensor, or neither is of a floating-point dtype.
+        If an operand is not a tensor, or neither operand has a floating-point dtype.
 
     Examples
     --------

@@ -51,7 +51,7 @@ def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     Raises
     ------
     DTypeError
-        If `input` holds floats and `other` booleans.
+        If `input` holds floats, and `other` holds booleans.
 
     Examples
     --------

@@ -75,7 +75,7 @@ _nearest = _round_mode("even")
 @method("round", inplace="round_")
 @traced
 def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Tensor:
-    """Return `input` rounded to `decimals` digits; halves go to the even neighbour.
+    """Return `input` rounded to `decimals` digits; halves are rounded to even digits.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     input
-        The input tensor, of any shape.
+        The tensor x, of any shape.
     out
         A tensor to write the result into; the result is converted to its dtype.
 

@@ -18,7 +18,7 @@ from autocalc._tensor import Tensor
 
 erfinv = unary(
     "erfinv",
-    "the number whose error function is x: infinite at -1 and 1, NaN outside",
+    "the number whose error function is x (infinite at -1 and 1, NaN beyond)",
     saves="out",
     methods="erfinv",
     inplace="erfinv_",
@@ -176,7 +176,7 @@ def ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 log_ndtr = unary(
     "log_ndtr",
-    "log(ndtr(x)), accurate also where `ndtr` is close to 0",
+    "log(ndtr(x)), also accurate where `ndtr` is close to 0",
     saves="a",
     place="special.",
     example=("[0.0, -10.0]", "[ -0.6931, -53.2313]"),

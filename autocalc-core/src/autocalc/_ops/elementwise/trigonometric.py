@@ -199,7 +199,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 acosh = unary(
     "acosh",
-    "the non-negative number whose hyperbolic cosine is x; NaN where x < 1",
+    "the non-negative number whose hyperbolic cosine is x (NaN where x < 1)",
     saves="a",
     methods="acosh arccosh",
     inplace="acosh_ arccosh_",
@@ -217,7 +217,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 atanh = unary(
     "atanh",
-    "the number whose hyperbolic tangent is x; NaN where abs(x) > 1",
+    "the number whose hyperbolic tangent is x (NaN where abs(x) > 1)",
     saves="a",
     methods="atanh arctanh",
     inplace="atanh_ arctanh_",
@@ -251,16 +251,16 @@ def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     input
-        The input tensor, of any shape.
+        The tensor x, of any shape.
     other
-        The second tensor; shapes broadcast.
+        The tensor y; shapes are broadcast.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     DTypeError
-        If an operand is no tensor, or neither is of a floating-point dtype.
+        If an operand is not a tensor, or neither operand has a floating-point dtype.
 
     Examples
     --------

@@ -58,7 +58,8 @@ def embedding_bag(
         (B,). The first element is 0, and none is smaller than the one before it. An
         empty bag gives zeros.
     max_norm, norm_type, scale_grad_by_freq, sparse
-        The same as in `embedding`; gradients are not scaled in the mode "max".
+        The same as in `embedding`; `scale_grad_by_freq` has no effect in the mode
+        "max".
     mode
         The reduction of the rows: "sum", "mean" or "max".
     per_sample_weights

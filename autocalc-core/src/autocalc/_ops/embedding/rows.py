@@ -99,7 +99,7 @@ def embedding(
         The index of a row that gets no gradient; a negative number counts from the end.
     max_norm
         The largest allowed norm.  Rows that `input` selects and whose norm is larger
-        are first scaled down to it, in place.
+        are first scaled down to this norm, in place.
     norm_type
         The order p of the norm that `max_norm` limits, (sum abs(x)^p)^(1 / p).
     scale_grad_by_freq

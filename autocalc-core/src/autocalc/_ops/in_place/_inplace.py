@@ -404,8 +404,9 @@ def random_(
 ) -> Tensor:
     """Set every element to an integer drawn from `low` to ``high - 1``.
 
-    ``random_(high)`` draws from 0 on.  Without `high`, the largest integer is the one
-    up to which the dtype holds all integers: 2**24 for float32, 2**63 - 1 for int64.
+    ``random_(high)`` draws from 0 on.  Without `high`, the largest integer is the
+    largest n for which the dtype can hold all integers from 0 to n: 2**24 for float32,
+    2**63 - 1 for int64.
 
     Examples
     --------
@@ -500,9 +501,10 @@ def cauchy_(
 
 @method("geometric_")
 def geometric_(x: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
-    """Set every element to a drawn number of trials until the first success.
+    """Set every element to a draw from a geometric distribution.
 
-    Each trial succeeds with probability `p`.
+    A draw is the number of trials up to the first success; each trial succeeds with
+    probability `p`.
 
     Examples
     --------

@@ -75,7 +75,7 @@ def index_add_(
     alpha: float = 1,
     axis: Any = None,
 ) -> Tensor:
-    """Add alpha * source at the positions `index` along `dim`, in place; return x.
+    """Add alpha * source at `index` along `dim`, in place; return the tensor.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def index_copy_(
     *,
     axis: Any = None,
 ) -> Tensor:
-    """Write `source` at the positions `index` along `dim`, in place; return x.
+    """Write `source` at `index` along `dim`, in place; return the tensor.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def index_fill_(
     *,
     axis: Any = None,
 ) -> Tensor:
-    """Write a number at the positions `index` along `dim`, in place; return x.
+    """Write a number at `index` along `dim`, in place; return the tensor.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def scatter_(
     reduce: str | None = None,
     axis: Any = None,
 ) -> Tensor:
-    """Write `src` or `value` at the positions `index` along `dim`, in place; return x.
+    """Write `src` or `value` at `index` along `dim`, in place; return the tensor.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def scatter_add_(
     *,
     axis: Any = None,
 ) -> Tensor:
-    """Add `src` at the positions `index` along `dim`, in place; return x.
+    """Add `src` at `index` along `dim`, in place; return the tensor.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def scatter_add_(
 @method("masked_fill_")
 @traced(light=True)
 def masked_fill_(x: Tensor, mask: Tensor, value: Any) -> Tensor:
-    """Write a number at the elements where `mask` is True, in place; return x.
+    """Write a number where `mask` is True, in place; return the tensor.
 
     Examples
     --------
@@ -247,7 +247,7 @@ def masked_fill_(x: Tensor, mask: Tensor, value: Any) -> Tensor:
 
 @method("__setitem__")
 def setitem(x: Tensor, index: Any, value: Any) -> None:
-    """Write `value` into the part of `x` that an index names."""
+    """Write `value` into ``self[index]``, in place."""
     plain = plain_index(index)
     if plain is not None:
         _write_part(x, plain, value)
@@ -307,10 +307,10 @@ def _same_memory(x: Tensor, y: Tensor) -> bool:
 @method("fill_diagonal_")
 @declared
 def fill_diagonal_(x: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
-    """Write a number into the diagonal, in place; return x.
+    """Write a number into the diagonal, in place; return the tensor.
 
     With `wrap`, the diagonal of a tall matrix with n columns starts again every n + 1
-    rows.  A tensor of more than two dimensions must have equal sizes.
+    rows.  If the tensor has more than two dimensions, all sizes must be equal.
 
     Examples
     --------

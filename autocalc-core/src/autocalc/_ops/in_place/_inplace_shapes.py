@@ -65,7 +65,7 @@ def _hand_over(x: Tensor) -> None:
 @method("squeeze_")
 @declared
 def squeeze_(x: Tensor, dim: Any = ..., *, axis: Any = None) -> Tensor:
-    """Remove dimensions of size 1, in place; return x.
+    """Remove dimensions of size 1, in place; return the tensor.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def squeeze_(x: Tensor, dim: Any = ..., *, axis: Any = None) -> Tensor:
 @method("unsqueeze_")
 @declared
 def unsqueeze_(x: Tensor, dim: NeededDim = None, *, axis: Any = None) -> Tensor:
-    """Insert a dimension of size 1, in place; return x.
+    """Insert a dimension of size 1, in place; return the tensor.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def unsqueeze_(x: Tensor, dim: NeededDim = None, *, axis: Any = None) -> Tensor:
 
 @method("transpose_ swapaxes_ swapdims_")
 def transpose_(x: Tensor, dim0: int, dim1: int) -> Tensor:
-    """Exchange two dimensions, in place; return x.
+    """Exchange two dimensions, in place; return the tensor.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def transpose_(x: Tensor, dim0: int, dim1: int) -> Tensor:
 
 @method("t_")
 def t_(x: Tensor) -> Tensor:
-    """Transpose a matrix, in place; return x.
+    """Transpose a matrix, in place; return the tensor.
 
     Examples
     --------

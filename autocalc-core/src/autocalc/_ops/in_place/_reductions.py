@@ -47,7 +47,7 @@ def scatter_reduce_(
     include_self: bool = True,
     axis: Any = None,
 ) -> Tensor:
-    """Reduce elements of `src` into the positions `index`, in place; return x.
+    """Combine this tensor in place, at `index`, with elements of `src`; return it.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def index_reduce_(
     include_self: bool = True,
     axis: Any = None,
 ) -> Tensor:
-    """Reduce slices of `source` into the positions `index`, in place; return x.
+    """Combine this tensor in place, at `index`, with slices of `source`; return it.
 
     Examples
     --------

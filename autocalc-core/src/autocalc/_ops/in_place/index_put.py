@@ -149,8 +149,8 @@ def index_put(
     values
         The values to write; they are broadcast to the shape of ``input[indices]``.
     accumulate
-        True to add the values, in their order, to the present elements instead of
-        replacing these.
+        True to add the values, in their order, to the present elements; False to
+        replace these elements.
 
     Raises
     ------
@@ -176,7 +176,7 @@ def index_put_(
     values: Tensor,
     accumulate: bool = False,
 ) -> Tensor:
-    """Write or, with `accumulate`, add `values` at ``x[indices]`` in place; return x.
+    """Write `values` at ``self[indices]`` or, with `accumulate`, add them, in place.
 
     Examples
     --------
@@ -236,7 +236,7 @@ def put(
     source
         The values to write.
     accumulate
-        True to add the values to the present elements instead of replacing these.
+        True to add the values to the present elements; False to replace these elements.
 
     Raises
     ------
@@ -259,7 +259,7 @@ def put(
 @method("put_")
 @traced
 def put_(x: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
-    """Write or add `source` at positions of the flattened x, in place; return x.
+    """Write or add `source` at positions of the flattened tensor, in place; return it.
 
     Examples
     --------

@@ -62,7 +62,7 @@ def gather(
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Returns
     -------
@@ -142,7 +142,7 @@ def index_select(
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Raises
     ------
@@ -241,10 +241,11 @@ def where_true(x: Tensor, mask: Tensor) -> Tensor:
 def getitem(input: Tensor, index: Any) -> Tensor:
     """Return ``input[index]``.
 
-    Integers, slices, None and Ellipsis give a view.  Integer and boolean tensors (and
-    lists) pick elements, which are copied; they mix as in PyTorch: neighbouring ones
-    take the place of the first of them, others go in front.  A list that holds lists,
-    tensors, slices, None or Ellipsis is read as a tuple of them.
+    If the index consists of integers, slices, None and Ellipsis, the result is a view.
+    Integer and boolean tensors, and lists, select elements, which are copied.  As in
+    PyTorch, the dimensions of the selection replace the indexed dimensions if these are
+    next to each other; otherwise they come first.  A list that holds lists, tensors,
+    slices, None or Ellipsis is read as a tuple with the same elements.
 
     Raises
     ------
@@ -320,7 +321,8 @@ def take_along_dim(
     """Return the elements that `indices` selects along `dim`.
 
     The sizes of the other dimensions are broadcast.  Without `dim`, the elements of the
-    flattened `input` are selected.  The result of `argsort` as `indices` sorts `input`.
+    flattened `input` are selected.  If `indices` is the result of `argsort`, the
+    elements are returned in sorted order.
 
     Parameters
     ----------
@@ -333,7 +335,7 @@ def take_along_dim(
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Raises
     ------

@@ -284,7 +284,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     input
         The input tensor.
     mask
-        Booleans; broadcast to the shape of `input`.
+        A boolean tensor that broadcasts to the shape of `input`.
     source
         The values that are written at the True elements of `mask`, in order.
 
@@ -323,7 +323,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 @method("where")
 @traced(light=True)
 def _where_method(self: Tensor, condition: Tensor, other: Operand) -> Tensor:
-    """Return x where `condition` holds, else `other`.
+    """Return this tensor where `condition` is True, and `other` elsewhere.
 
     Examples
     --------

@@ -130,7 +130,7 @@ def fill(input: Tensor, value: Any) -> Tensor:
     input
         The input tensor.
     value
-        A number, or a tensor of one.
+        A number, or a tensor of one element.
 
     Examples
     --------
@@ -222,7 +222,7 @@ def index_add(
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Examples
     --------
@@ -263,7 +263,7 @@ def index_copy(
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Examples
     --------
@@ -295,9 +295,9 @@ def index_fill(
     index
         Positions along `dim`, int64.
     value
-        A number, or a tensor of one.
+        A number, or a tensor of one element.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Examples
     --------
@@ -344,8 +344,8 @@ def scatter(
     input
         The input tensor, of any shape.
     index
-        The positions along `dim`, integers.  No size of `index` is larger than that of
-        `src`, nor, except in `dim`, than that of `input`.
+        The positions along `dim`, integers.  In each dimension, `index` is at most as
+        large as `src`, and, except in `dim`, at most as large as `input`.
     src, value
         The values: a tensor `src`, or one number `value`.
     reduce
@@ -356,7 +356,7 @@ def scatter(
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Raises
     ------
@@ -414,7 +414,7 @@ def scatter_add(
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Examples
     --------

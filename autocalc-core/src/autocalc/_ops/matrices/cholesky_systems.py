@@ -37,7 +37,7 @@ def cholesky_solve(
     L
         A tensor of shape [..., n, n], the Cholesky factor.
     upper
-        True if `L` is the upper factor U, for U^T U X = B.
+        True if `L` is an upper factor U; then U^T U X = B is solved.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
@@ -81,7 +81,7 @@ def cholesky_inverse(
     L
         A tensor of shape [..., n, n], the Cholesky factor.
     upper
-        True if `L` is the upper factor U, for the inverse of U^T U.
+        True if `L` is an upper factor U; then the inverse of U^T U is returned.
     out
         A tensor to write the result into; the result is converted to its dtype.
 

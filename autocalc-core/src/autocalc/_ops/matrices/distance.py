@@ -52,7 +52,7 @@ def cosine_similarity(
     eps
         The smallest length to divide by.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Examples
     --------
@@ -188,17 +188,17 @@ def cdist(
     compute_mode
         How distances with p = 2 are computed.  The form ``sqrt(a.a + b.b - 2 a.b)``
         uses a matrix product; it is faster, but loses digits where rows are close
-        together.  ``"use_mm_for_euclid_dist_if_necessary"``, the default, uses it for
-        more than 25 rows, and ``"donot_use_mm_for_euclid_dist"`` never uses it.
-        ``"use_mm_for_euclid_dist"`` always uses it, except for at most 25 rows that
-        take part in a gradient.
+        together.  ``"use_mm_for_euclid_dist_if_necessary"``, the default, uses this
+        form for more than 25 rows, and ``"donot_use_mm_for_euclid_dist"`` never uses
+        it.  ``"use_mm_for_euclid_dist"`` always uses it, except for at most 25 rows
+        whose gradients are recorded.
 
     Raises
     ------
     ShapeError
         If the sizes of `x1` and `x2` do not fit.
     ArgumentError
-        If `p` is negative, or `compute_mode` is not one of these words.
+        If `p` is negative, or `compute_mode` is none of the three words above.
 
     Examples
     --------

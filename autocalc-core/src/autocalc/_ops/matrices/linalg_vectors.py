@@ -48,7 +48,7 @@ def cross(
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def vecdot(
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Raises
     ------
@@ -111,7 +111,8 @@ def diagonal_of(
     A
         A tensor with at least two dimensions.
     offset
-        The diagonal: 0 is the main diagonal, positive numbers are above it.
+        The number of the diagonal: 0 is the main diagonal, positive numbers are above
+        it, negative numbers below it.
     dim1, dim2
         The dimensions of the rows and of the columns.
 
@@ -195,7 +196,7 @@ def cond(
         If `A` has fewer than 2 dimensions, or its matrices are not square and `p` is
         not 2, -2 or None.
     ArgumentError
-        If `p` is not one of these orders.
+        If `p` is not one of the orders above.
     LinAlgError
         If a matrix holds NaN or infinity; the message says where.
 

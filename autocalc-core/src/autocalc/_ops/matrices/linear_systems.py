@@ -160,7 +160,7 @@ def _turned(x: Tensor) -> Tensor:
 @declared
 @rounded_once
 def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
-    """Return the product of `n` factors A; for a negative `n`, of the inverse.
+    """Return the `n`-th power of each matrix; it uses the inverse if `n` is negative.
 
     It takes about 2 log2(n) matrix products.
 

@@ -211,7 +211,7 @@ def lu_factor(
     A
         A tensor of shape [..., m, n]; k is the smaller of m and n.
     pivot
-        True: rows are exchanged, so that the factors exist.
+        True to exchange rows, so that the factors always exist.
     out
         Two tensors to write the results into, converted to their dtypes.
 
@@ -253,7 +253,7 @@ def lu_of(
     A
         A tensor of shape [..., m, n]; k is the smaller of m and n.
     pivot
-        True: rows are exchanged, so that the factors exist.
+        True to exchange rows, so that the factors always exist.
     out
         Three tensors to write the results into, converted to their dtypes.
 
@@ -463,7 +463,7 @@ def lu(
     A
         A tensor of shape [..., m, n].
     pivot
-        True: rows are exchanged, so that the factors exist.
+        True to exchange rows, so that the factors always exist.
     get_infos
         True to also return the codes `info` of `linalg.lu_factor_ex`.
     out

@@ -153,7 +153,7 @@ def transposed(k: Any, a: Any) -> Any:
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the matrix product; leading dimensions are broadcast as batches.
 
-    A 1-d `input` counts as a row and a 1-d `other` as a column; this dimension is
+    A 1-d `input` counts as a row, and a 1-d `other` as a column; the added dimension is
     removed from the result.
 
     Parameters
@@ -328,7 +328,7 @@ def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     Raises
     ------
     ShapeError
-        If an operand is not a batch of matrices, or sizes differ.
+        If an operand is not a batch of matrices, or the sizes do not fit.
 
     Examples
     --------

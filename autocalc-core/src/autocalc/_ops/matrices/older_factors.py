@@ -66,12 +66,12 @@ def svd(
 def qr(
     input: Tensor, some: bool = True, *, out: tuple[Tensor, Tensor] | None = None
 ) -> factorizations.QRResult:
-    """Return Q and R of A = Q R; see `linalg.qr`.
+    """Return Q and R with input = Q R; see `linalg.qr`.
 
     Parameters
     ----------
     input
-        [..., m, n].
+        A tensor of shape [..., m, n].
     some
         True for Q with min(m, n) columns, False for a square Q.
     out
@@ -92,7 +92,7 @@ def qr(
 def cholesky(
     input: Tensor, upper: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
-    """Return L of A = L L^T; see `linalg.cholesky`.
+    """Return the lower triangular L with input = L L^T; see `linalg.cholesky`.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     input
-        A vector [n].
+        A vector of shape [n].
     tensor
         A vector of shape [n].
     out
@@ -142,7 +142,7 @@ def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     input
-        A vector [n].
+        A vector of shape [n].
     other
         A vector of shape [n].
     out
@@ -214,13 +214,13 @@ def cross(
     input
         The input tensor.
     other
-        The second operand, a tensor or a number; shapes broadcast.
+        The second operand, a tensor.
     dim
         The dimension of size 3; by default the first one of this size.
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Raises
     ------
@@ -262,7 +262,7 @@ def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     input
         The input tensor.
     other
-        The second operand, a tensor or a number; shapes broadcast.
+        The second operand, a tensor.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
@@ -434,7 +434,7 @@ def addmv(
     Raises
     ------
     ShapeError, DTypeError
-        If `input` does not broadcast to the product, or differs in its dtype.
+        If `input` does not broadcast to the shape of the product, or has another dtype.
 
     Examples
     --------
@@ -532,7 +532,7 @@ def baddbmm(
     Raises
     ------
     ShapeError, DTypeError
-        If `input` does not broadcast to the product, or differs in its dtype.
+        If `input` does not broadcast to the shape of the product, or has another dtype.
 
     Examples
     --------
@@ -581,7 +581,7 @@ def addbmm(
     Raises
     ------
     ShapeError, DTypeError
-        If `input` does not broadcast to the product, or differs in its dtype.
+        If `input` does not broadcast to the shape of the product, or has another dtype.
 
     Examples
     --------

@@ -166,13 +166,13 @@ def batch_norm(
         The running statistics, tensors of shape (C,).  If `training` is False, they are
         used for the normalisation.  If it is True, they are updated in place:
         ``running = (1 - momentum) * running + momentum * new``, where the new variance
-        is divided by n - 1.
+        is computed with the divisor n - 1.
     weight, bias
         The scale and the shift of each channel, tensors of shape (C,); None leaves them
         out.
     training
-        True to normalise with the mean and the variance of this batch; the variance is
-        divided by n.
+        True to normalise with the mean and the variance of this batch.  The variance is
+        computed with the divisor n, the number of values of a channel.
     momentum
         The weight of this batch in the running statistics, between 0 and 1.
     eps
@@ -181,8 +181,8 @@ def batch_norm(
     Raises
     ------
     ShapeError
-        If there are no channels, another tensor does not have one number for each
-        channel, or each channel has only one value.
+        If there are no channels, if another tensor does not have one number for each
+        channel, or if each channel has only one value.
     ArgumentError
         If running statistics are needed and are None.
 

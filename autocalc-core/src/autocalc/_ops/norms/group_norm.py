@@ -47,7 +47,7 @@ def instance_norm(
     Parameters
     ----------
     input
-        x, (N, C, ...), float32 or float64.
+        The input x, a tensor of float32 or float64 of shape (N, C, ...).
     running_mean, running_var
         The running statistics, tensors of shape (C,).  If `use_input_stats` is False,
         they are used for the normalisation.  If it is True, they are updated in place,
@@ -122,7 +122,7 @@ def group_norm(
         The input x, a floating-point tensor of shape (N, C, ...).
     num_groups
         The number of groups of neighbouring channels; it must divide C.  The variance
-        of a group is divided by n.
+        is computed with the divisor n, the number of elements of a group.
     weight, bias
         Tensors of shape (C,) and of the dtype of `input`; if that is float16 or
         bfloat16, they may be of float32.

@@ -49,13 +49,13 @@ def layer_norm(
 ) -> Tensor:
     r"""Return (x - mean) / sqrt(var + eps) * weight + bias over the last dimensions.
 
-    The variance is that of the population: it is divided by n.  Ba, Kiros, Hinton:
-    Layer normalization (2016).
+    The variance is computed with the divisor n, the number of elements.  Ba, Kiros,
+    Hinton: Layer normalization (2016).
 
     Parameters
     ----------
     input
-        A tensor of shape (..., \*normalized_shape), of float32 or float64.
+        The tensor x of shape (..., \*normalized_shape), of float32 or float64.
     normalized_shape
         The sizes of the last dimensions, over which the mean and the variance are
         computed.
@@ -142,7 +142,7 @@ def rms_norm(
     Parameters
     ----------
     input
-        A tensor of shape (..., \*normalized_shape), of float32 or float64.
+        The tensor x of shape (..., \*normalized_shape), of float32 or float64.
     normalized_shape
         The sizes of the last dimensions, over which the mean is computed.
     weight

@@ -29,7 +29,8 @@ def local_response_norm(
     Parameters
     ----------
     input
-        A tensor of shape (N, C, ...), with one dimension or more after the channels.
+        The tensor x, of shape (N, C, ...), with one dimension or more after the
+        channels.
     size
         The number of channels in the mean, 1 or more.
     alpha, beta, k

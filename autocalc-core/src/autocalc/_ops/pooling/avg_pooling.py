@@ -128,7 +128,7 @@ def avg_pool2d(
         If `input` has another number of dimensions, or a window is larger than the
         input.
     ArgumentError
-        If an argument is no integer in its range.
+        If an argument is not an integer, or is out of its range.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def avg_pool3d(
         If `input` has another number of dimensions, or a window is larger than the
         input.
     ArgumentError
-        If an argument is no integer in its range.
+        If an argument is not an integer, or is out of its range.
 
     Examples
     --------

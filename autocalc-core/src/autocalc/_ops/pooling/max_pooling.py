@@ -144,7 +144,7 @@ def max_pool2d(
         If `input` has another number of dimensions, or a window is larger than the
         input.
     ArgumentError
-        If an argument is no integer in its range.
+        If an argument is not an integer, or is out of its range.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def max_pool3d(
         If `input` has another number of dimensions, or a window is larger than the
         input.
     ArgumentError
-        If an argument is no integer in its range.
+        If an argument is not an integer, or is out of its range.
 
     Examples
     --------

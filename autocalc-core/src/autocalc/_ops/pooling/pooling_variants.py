@@ -39,7 +39,7 @@ def lp_pool1d(
     Parameters
     ----------
     input
-        A tensor of shape (N, C, L) or (C, L).
+        The tensor x of shape (N, C, L) or (C, L).
     norm_type
         The exponent p, above 0.
     kernel_size
@@ -74,7 +74,7 @@ def lp_pool2d(
     Parameters
     ----------
     input
-        A tensor of shape (N, C, H, W) or (C, H, W), float32 or float64.
+        The tensor x of shape (N, C, H, W) or (C, H, W), float32 or float64.
     norm_type
         The exponent p, above 0.
     kernel_size
@@ -115,9 +115,9 @@ def lp_pool3d(
     Parameters
     ----------
     input
-        A tensor of shape (N, C, D, H, W) or (C, D, H, W).
+        The tensor x of shape (N, C, D, H, W) or (C, D, H, W).
     norm_type
-        p, above 0.
+        The exponent p, above 0.
     kernel_size
         The size of a window: one number, or (depth, height, width).
     stride

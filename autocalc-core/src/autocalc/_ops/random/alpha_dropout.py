@@ -31,12 +31,12 @@ def alpha_dropout(
     *,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Set random elements to the limit of selu, and keep mean 0 and variance 1.
+    """Set random elements to the lower limit of selu, keeping mean 0 and variance 1.
 
-    The result is a * where(kept, x, floor) + b, where floor = -1.7581 is the limit of
-    selu at -infinity.  The numbers a and b are such that an input of mean 0 and
-    variance 1 keeps both.  Klambauer, Unterthiner, Mayr, Hochreiter: Self-normalizing
-    neural networks (NeurIPS 2017).
+    With x = `input`, the result is a * where(kept, x, floor) + b, where floor = -1.7581
+    is the limit of selu at -infinity.  The numbers a and b are such that an input of
+    mean 0 and variance 1 keeps both.  Klambauer, Unterthiner, Mayr, Hochreiter:
+    Self-normalizing neural networks (NeurIPS 2017).
 
     Parameters
     ----------

@@ -81,16 +81,17 @@ def bernoulli(
     generator: Generator | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return 1 with the probabilities in `input`, else 0, in the dtype of `input`.
+    """Draw 1s and 0s of the dtype of `input`, which holds the probabilities of 1.
 
-    If `p` is given, it is the probability for every element.
+    If `p` is given, it replaces all of these probabilities.
 
     Parameters
     ----------
     input
         The input tensor.
     p
-        The probability of 1; by default the elements of `input` are the probabilities.
+        The probability of a 1; by default, the elements of `input` are the
+        probabilities.
     generator
         The generator of the random numbers; None is the generator that `manual_seed`
         seeds.
@@ -149,8 +150,8 @@ def multinomial(
     Parameters
     ----------
     input
-        The weights, a tensor of shape (C,) or (N, C).  They are finite and not
-        negative, and each row has one above 0.
+        The weights, a tensor of shape (C,) or (N, C).  The weights are finite and not
+        negative, and each row has a weight above 0.
     num_samples
         The number of draws from each row.
     replacement
@@ -312,7 +313,7 @@ def normal(
     device
         The device of the result; by default the CPU.
     requires_grad
-        Whether the result takes part in gradients.
+        Whether operations on the result are recorded for gradients.
     generator
         The generator of the random numbers; None is the generator that `manual_seed`
         seeds.

@@ -97,7 +97,7 @@ def rand(
     *sizes
         The sizes of the result, as separate arguments or as one sequence.
     size
-        The sizes by name, instead of one by one.
+        The sizes as a keyword argument.
     generator
         The generator of the random numbers; None is the generator that `manual_seed`
         seeds.
@@ -108,11 +108,11 @@ def rand(
     device
         The device of the result; by default the CPU.
     requires_grad
-        Whether the result takes part in gradients.
+        Whether operations on the result are recorded for gradients.
     layout
-        The layout of the elements: ``strided``, the only one.
+        It must be ``strided``, the only layout.
     pin_memory
-        Has no effect; accepted so that programs for PyTorch run.
+        Accepted so that programs for PyTorch run; it has no effect.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def randn(
     *sizes
         The sizes of the result, as separate arguments or as one sequence.
     size
-        The sizes by name, instead of one by one.
+        The sizes as a keyword argument.
     generator
         The generator of the random numbers; None is the generator that `manual_seed`
         seeds.
@@ -159,11 +159,11 @@ def randn(
     device
         The device of the result; by default the CPU.
     requires_grad
-        Whether the result takes part in gradients.
+        Whether operations on the result are recorded for gradients.
     layout
-        The layout of the elements: ``strided``, the only one.
+        It must be ``strided``, the only layout.
     pin_memory
-        Has no effect; accepted so that programs for PyTorch run.
+        Accepted so that programs for PyTorch run; it has no effect.
 
     Examples
     --------
@@ -206,13 +206,13 @@ def rand_like(
     device
         The device of the result; by default the CPU.
     requires_grad
-        Whether the result takes part in gradients.
+        Whether operations on the result are recorded for gradients.
     memory_format
         The layout of the elements in memory; by default that of `input`.
     layout
-        The layout of the elements: ``strided``, the only one.
+        It must be ``strided``, the only layout.
     pin_memory
-        Has no effect; accepted so that programs for PyTorch run.
+        Accepted so that programs for PyTorch run; it has no effect.
 
     Raises
     ------
@@ -259,13 +259,13 @@ def randn_like(
     device
         The device of the result; by default the CPU.
     requires_grad
-        Whether the result takes part in gradients.
+        Whether operations on the result are recorded for gradients.
     memory_format
         The layout of the elements in memory; by default that of `input`.
     layout
-        The layout of the elements: ``strided``, the only one.
+        It must be ``strided``, the only layout.
     pin_memory
-        Has no effect; accepted so that programs for PyTorch run.
+        Accepted so that programs for PyTorch run; it has no effect.
 
     Raises
     ------
@@ -325,11 +325,11 @@ def randint(
     device
         The device of the result; by default the CPU.
     requires_grad
-        Whether the result takes part in gradients.
+        Whether operations on the result are recorded for gradients.
     layout
-        The layout of the elements: ``strided``, the only one.
+        It must be ``strided``, the only layout.
     pin_memory
-        Has no effect; accepted so that programs for PyTorch run.
+        Accepted so that programs for PyTorch run; it has no effect.
 
     Raises
     ------
@@ -396,13 +396,13 @@ def randint_like(
     device
         The device of the result; by default the CPU.
     requires_grad
-        Whether the result takes part in gradients.
+        Whether operations on the result are recorded for gradients.
     memory_format
         The layout of the elements in memory; by default that of `input`.
     layout
-        The layout of the elements: ``strided``, the only one.
+        It must be ``strided``, the only layout.
     pin_memory
-        Has no effect; accepted so that programs for PyTorch run.
+        Accepted so that programs for PyTorch run; it has no effect.
 
     Raises
     ------
@@ -462,11 +462,11 @@ def randperm(
     device
         The device of the result; by default the CPU.
     requires_grad
-        Whether the result takes part in gradients.
+        Whether operations on the result are recorded for gradients.
     layout
-        The layout of the elements: ``strided``, the only one.
+        It must be ``strided``, the only layout.
     pin_memory
-        Has no effect; accepted so that programs for PyTorch run.
+        Accepted so that programs for PyTorch run; it has no effect.
 
     Examples
     --------

@@ -96,14 +96,14 @@ def max(
     input
         The input tensor, of any shape.
     dim
-        The dimension that is reduced; by default all elements are. A tensor is the
-        second operand of `maximum` or `minimum`.
+        The dimension that is reduced; by default, the result is the largest of all
+        elements. If it is a tensor, it is the second operand of `maximum`.
     keepdim
         True to keep the reduced dimensions, with size 1.
     out
         A tensor to write the result into; with `dim`, a pair of tensors.
     axis, keepdims
-        NumPy's names for `dim` and `keepdim`: give one name of each.
+        NumPy's names for `dim` and `keepdim`; use only one name for each.
 
     Examples
     --------
@@ -145,14 +145,14 @@ def min(
     input
         The input tensor, of any shape.
     dim
-        The dimension; without it, the result is one element. A tensor is the other
-        operand of `maximum` or `minimum`.
+        The dimension that is reduced; by default, the result is the smallest of all
+        elements. If it is a tensor, it is the second operand of `minimum`.
     keepdim
         True to keep the reduced dimensions, with size 1.
     out
-        A tensor, or with `dim` a pair of them, that takes the result.
+        A tensor to write the result into; with `dim`, a pair of tensors.
     axis, keepdims
-        NumPy's names for `dim` and `keepdim`: give one name of each.
+        NumPy's names for `dim` and `keepdim`; use only one name for each.
 
     Examples
     --------
@@ -213,13 +213,13 @@ def aminmax(
     input
         The input tensor, of any shape.
     dim
-        The dimension; by default all elements.
+        The dimension that is reduced; by default all dimensions are reduced.
     keepdim
         True to keep the reduced dimensions, with size 1.
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        NumPy's names for `dim` and `keepdim`: give one name of each.
+        NumPy's names for `dim` and `keepdim`; use only one name for each.
 
     Examples
     --------
@@ -243,7 +243,7 @@ def amax(
     axis: Any = None,
     keepdims: Any = None,
 ) -> Tensor:
-    """Return the largest elements over `dim`; equal elements share the gradient.
+    """Return the maximum over `dim`; all elements that equal it share its gradient.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ def amax(
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        NumPy's names for `dim` and `keepdim`: give one name of each.
+        NumPy's names for `dim` and `keepdim`; use only one name for each.
 
     Raises
     ------
@@ -287,7 +287,7 @@ def amin(
     axis: Any = None,
     keepdims: Any = None,
 ) -> Tensor:
-    """Return the smallest elements over `dim`; equal elements share the gradient.
+    """Return the minimum over `dim`; all elements that equal it share its gradient.
 
     Parameters
     ----------
@@ -300,7 +300,7 @@ def amin(
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        NumPy's names for `dim` and `keepdim`: give one name of each.
+        NumPy's names for `dim` and `keepdim`; use only one name for each.
 
     Raises
     ------
@@ -352,13 +352,13 @@ def argmax(
     input
         The input tensor, of any shape.
     dim
-        The dimension; by default the index is that in the flattened tensor.
+        The dimension; by default, the index in the flattened tensor is returned.
     keepdim
         True to keep the reduced dimensions, with size 1.
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        NumPy's names for `dim` and `keepdim`: give one name of each.
+        NumPy's names for `dim` and `keepdim`; use only one name for each.
 
     Examples
     --------
@@ -410,13 +410,13 @@ def argmin(
     input
         The input tensor, of any shape.
     dim
-        The dimension; by default the tensor counts as one vector.
+        The dimension; by default, the index in the flattened tensor is returned.
     keepdim
         True to keep the reduced dimensions, with size 1.
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        NumPy's names for `dim` and `keepdim`: give one name of each.
+        NumPy's names for `dim` and `keepdim`; use only one name for each.
 
     Examples
     --------

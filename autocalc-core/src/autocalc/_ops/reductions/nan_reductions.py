@@ -44,11 +44,11 @@ def nansum(
     keepdim
         True to keep the reduced dimensions, with size 1.
     dtype
-        The dtype to which `input` is cast first; the result has this dtype.
+        The dtype of the result; `input` is converted to it first.
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        NumPy's names for `dim` and `keepdim`: give one name of each.
+        NumPy's names for `dim` and `keepdim`; use only one name for each.
 
     Examples
     --------
@@ -94,11 +94,11 @@ def nanmean(
     keepdim
         True to keep the reduced dimensions, with size 1.
     dtype
-        The dtype to which `input` is cast first, and that of the result.
+        The dtype of the result; `input` is converted to it first.
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        NumPy's names for `dim` and `keepdim`: give one name of each.
+        NumPy's names for `dim` and `keepdim`; use only one name for each.
 
     Raises
     ------

@@ -66,11 +66,11 @@ def sum(
     keepdim
         True to keep the reduced dimensions, with size 1.
     dtype
-        The dtype to which `input` is cast first, and that of the result.
+        The dtype of the result; `input` is converted to it first.
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        NumPy's names for `dim` and `keepdim`: give one name of each.
+        NumPy's names for `dim` and `keepdim`; use only one name for each.
 
     Examples
     --------
@@ -160,11 +160,11 @@ def mean(
     keepdim
         True to keep the reduced dimensions, with size 1.
     dtype
-        The dtype to which `input` is cast first, and that of the result.
+        The dtype of the result; `input` is converted to it first.
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        NumPy's names for `dim` and `keepdim`: give one name of each.
+        NumPy's names for `dim` and `keepdim`; use only one name for each.
 
     Raises
     ------
@@ -264,11 +264,11 @@ def prod(
     keepdim
         True to keep the reduced dimensions, with size 1.
     dtype
-        The dtype to which `input` is cast first, and that of the result.
+        The dtype of the result; `input` is converted to it first.
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        NumPy's names for `dim` and `keepdim`: give one name of each.
+        NumPy's names for `dim` and `keepdim`; use only one name for each.
 
     Examples
     --------
@@ -307,7 +307,7 @@ def all(
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        NumPy's names for `dim` and `keepdim`: give one name of each.
+        NumPy's names for `dim` and `keepdim`; use only one name for each.
 
     Examples
     --------
@@ -363,7 +363,7 @@ def any(
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        NumPy's names for `dim` and `keepdim`: give one name of each.
+        NumPy's names for `dim` and `keepdim`; use only one name for each.
 
     Examples
     --------
@@ -386,7 +386,7 @@ def count_nonzero(input: Tensor, dim: Dims = None, *, axis: Any = None) -> Tenso
     dim
         The dimensions that are reduced, one or several; all by default.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Examples
     --------

@@ -51,11 +51,11 @@ def softmax(
         The dimension over which the results sum to 1; without it, dimension 0 or 1 is
         used, with a warning.
     dtype
-        The dtype to which `input` is cast first.
+        The dtype to which `input` is converted first.
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Examples
     --------
@@ -97,13 +97,14 @@ def log_softmax(
     input
         The input tensor, of any shape.
     dim
-        The dimension of the classes; without it a guess, 0 or 1, and a warning.
+        The dimension of the classes; without it, dimension 0 or 1 is used, with a
+        warning.
     dtype
-        The dtype to which `input` is cast first.
+        The dtype to which `input` is converted first.
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Examples
     --------
@@ -133,9 +134,10 @@ def softmin(
     input
         The input tensor, of any shape.
     dim
-        The dimension of the classes; without it a guess, 0 or 1, and a warning.
+        The dimension of the classes; without it, dimension 0 or 1 is used, with a
+        warning.
     dtype
-        The dtype to which `input` is cast first.
+        The dtype to which `input` is converted first.
 
     Examples
     --------
@@ -228,7 +230,7 @@ def logsumexp(
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        NumPy's names for `dim` and `keepdim`: give one name of each.
+        NumPy's names for `dim` and `keepdim`; use only one name for each.
 
     Examples
     --------

@@ -74,16 +74,17 @@ def var(
 ) -> Tensor:
     """Return the variance over `dim`, sum((x - mean)^2) / (n - correction).
 
-    By default `correction` is 1.
+    Here n is the number of elements, and `correction` is 1 by default.
 
     Parameters
     ----------
     input
-        The input tensor, of any shape.
+        The tensor x, of any shape.
     dim
         The dimensions that are reduced, one or several; all by default.
     unbiased
-        True to divide by n - 1, False to divide by n; instead of `correction`.
+        True to divide by n - 1, False to divide by n; it can be given instead of
+        `correction`.
     keepdim
         True to keep the reduced dimensions, with size 1.
     correction
@@ -91,7 +92,7 @@ def var(
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        NumPy's names for `dim` and `keepdim`: give one name of each.
+        NumPy's names for `dim` and `keepdim`; use only one name for each.
 
     Raises
     ------
@@ -151,25 +152,25 @@ def std(
 ) -> Tensor:
     """Return the standard deviation over `dim`, the square root of `var`.
 
-    It is accurate even where the variance itself would overflow or underflow.  Where it
-    is 0, its gradient is 0.
+    It is accurate even where the variance would overflow or underflow.  Where the
+    standard deviation is 0, its gradient is 0.
 
     Parameters
     ----------
     input
-        The input tensor, of any shape.
+        The tensor x, of any shape.
     dim
         The dimensions that are reduced, one or several; all by default.
     unbiased
-        True to divide by n - 1 instead of n.
+        True to divide by n - 1, False to divide by n, the number of elements.
     keepdim
         True to keep the reduced dimensions, with size 1.
     correction
-        The number that is subtracted from n in the divisor; ``unbiased=True`` is 1.
+        The number that is subtracted from n in the divisor; ``unbiased=True`` means 1.
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        NumPy's names for `dim` and `keepdim`: give one name of each.
+        NumPy's names for `dim` and `keepdim`; use only one name for each.
 
     Examples
     --------
@@ -201,13 +202,13 @@ def var_mean(
     dim
         The dimensions that are reduced, one or several; all by default.
     unbiased
-        True to divide by n - 1 instead of n.
+        True to divide by n - 1, False to divide by n, the number of elements.
     keepdim
         True to keep the reduced dimensions, with size 1.
     correction
-        The number that is subtracted from n in the divisor; ``unbiased=True`` is 1.
+        The number that is subtracted from n in the divisor; ``unbiased=True`` means 1.
     axis, keepdims
-        NumPy's names for `dim` and `keepdim`: give one name of each.
+        NumPy's names for `dim` and `keepdim`; use only one name for each.
 
     Examples
     --------
@@ -240,13 +241,13 @@ def std_mean(
     dim
         The dimensions that are reduced, one or several; all by default.
     unbiased
-        True to divide by n - 1 instead of n.
+        True to divide by n - 1, False to divide by n, the number of elements.
     keepdim
         True to keep the reduced dimensions, with size 1.
     correction
-        The number that is subtracted from n in the divisor; ``unbiased=True`` is 1.
+        The number that is subtracted from n in the divisor; ``unbiased=True`` means 1.
     axis, keepdims
-        NumPy's names for `dim` and `keepdim`: give one name of each.
+        NumPy's names for `dim` and `keepdim`; use only one name for each.
 
     Examples
     --------

@@ -30,8 +30,8 @@ def mode(
 ) -> Ordered:
     """Return the most frequent elements along `dim`, as (values, indices).
 
-    Of several elements that are equally frequent, it is the smallest one; the index is
-    that of its last occurrence.  NaN does not equal any element.
+    If several elements are equally frequent, the smallest one is returned.  Its index
+    is that of its last occurrence.  NaN does not equal any element.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def mode(
     out
         Two tensors to write the results into, converted to their dtypes.
     axis, keepdims
-        NumPy's names for `dim` and `keepdim`: give one name of each.
+        NumPy's names for `dim` and `keepdim`; use only one name for each.
 
     Raises
     ------

@@ -50,7 +50,7 @@ def cumulative_trapezoid(
     dim
         The dimension; a negative one counts from the end.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Returns
     -------
@@ -130,8 +130,8 @@ def gradient(
     """Return the numerical derivatives of sampled values along dimensions.
 
     Inside, a derivative is that of the parabola through a value and its two neighbours,
-    which has a second-order error. At the ends, it is that of a straight line, or of a
-    parabola with ``edge_order=2``.
+    which has a second-order error. At the ends, the derivative is that of a straight
+    line, or, with ``edge_order=2``, that of a parabola.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def gradient(
     edge_order
         The order of the differences at the ends, 1 or 2.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Returns
     -------

@@ -60,11 +60,11 @@ def cumsum(
     dim
         The dimension; a negative one counts from the end.
     dtype
-        The dtype to which `input` is cast first, and that of the result.
+        The dtype of the result; `input` is converted to it first.
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Examples
     --------
@@ -151,11 +151,11 @@ def cumprod(
     dim
         The dimension; a negative one counts from the end.
     dtype
-        The dtype to which `input` is cast first, and that of the result.
+        The dtype of the result; `input` is converted to it first.
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Examples
     --------
@@ -216,7 +216,7 @@ def cummax(
     out
         Two tensors to write the values and the indices into.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Examples
     --------
@@ -242,9 +242,9 @@ def cummin(
     dim
         The dimension; a negative one counts from the end.
     out
-        Two tensors for values and indices.
+        Two tensors to write the values and the indices into.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Examples
     --------
@@ -334,7 +334,7 @@ def logcumsumexp(
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Raises
     ------
@@ -385,7 +385,7 @@ def diff(
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Raises
     ------
@@ -455,7 +455,7 @@ def trapezoid(
     dim
         The dimension; a negative one counts from the end.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Raises
     ------

@@ -70,7 +70,7 @@ def scatter_reduce(
     out: Tensor | None = None,
     axis: Any = None,
 ) -> Tensor:
-    """Return `input` with elements of `src` reduced into the positions `index`.
+    """Combine `input`, at the positions `index`, with elements of `src`.
 
     For ``dim=0``, ``out[p][j]`` is the sum, product, mean, maximum or minimum of
     ``input[p][j]`` and all ``src[i][j]`` with ``index[i][j] == p``.  The gradient of a
@@ -96,12 +96,12 @@ def scatter_reduce(
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Raises
     ------
     ArgumentError
-        If `reduce` is none of these.
+        If `reduce` is none of the words above.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def index_reduce(
     out: Tensor | None = None,
     axis: Any = None,
 ) -> Tensor:
-    """Return `input` with slices of `source` reduced into the positions `index`.
+    """Combine `input`, at the positions `index`, with slices of `source`.
 
     It works as `scatter_reduce` does, with one position for each slice along `dim`.
 
@@ -146,16 +146,16 @@ def index_reduce(
     reduce
         ``"prod"``, ``"mean"``, ``"amax"`` or ``"amin"``; `index_add` computes sums.
     include_self
-        False to leave out the elements of `input` at indexed places.
+        False to leave out the elements of `input` at the positions `index`.
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Raises
     ------
     ArgumentError
-        If `reduce` is none of these.
+        If `reduce` is none of the words above.
 
     Examples
     --------

@@ -48,7 +48,8 @@ def unique(
     input
         The input tensor.
     sorted
-        Accepted so that programs for PyTorch run: the result is always sorted.
+        Accepted so that programs for PyTorch run; it has no effect, because the result
+        is always sorted.
     return_inverse
         True to also return the index of each element among the distinct ones.
     return_counts
@@ -141,7 +142,7 @@ def unique_consecutive(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> Tensor | tuple[Tensor, ...]:
-    """Return the elements of `input` without direct repetitions.
+    """Return `input` without the elements that equal the element before them.
 
     Parameters
     ----------
@@ -324,7 +325,7 @@ def bucketize(
     Parameters
     ----------
     input
-        The input tensor.
+        The values x, a tensor of any shape.
     boundaries
         The limits of the buckets in ascending order, a vector of shape [n].
     out_int32
@@ -337,7 +338,7 @@ def bucketize(
     Raises
     ------
     ShapeError
-        If `boundaries` is no vector.
+        If `boundaries` is not a vector.
 
     Examples
     --------

@@ -57,12 +57,12 @@ def argsort(
     descending
         True to sort from the largest to the smallest.
     stable
-        Accepted so that programs for PyTorch run: equal elements always keep their
-        order.
+        Accepted so that programs for PyTorch run; it has no effect, because equal
+        elements always keep their order.
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Examples
     --------
@@ -100,11 +100,11 @@ def sort(
     descending
         True to sort from the largest to the smallest.
     stable
-        Has no effect: equal elements always keep their order.
+        It has no effect: equal elements always keep their order.
     out
-        Two tensors for values and indices.
+        Two tensors to write the values and the indices into.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Examples
     --------
@@ -178,11 +178,11 @@ def topk(
     largest
         True for the largest elements, False for the smallest.
     sorted
-        Has no effect: they are sorted.
+        It has no effect: the elements are always sorted.
     out
-        Two tensors for values and indices.
+        Two tensors to write the values and the indices into.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Raises
     ------
@@ -246,7 +246,7 @@ def kthvalue(
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        NumPy's names for `dim` and `keepdim`: give one name of each.
+        NumPy's names for `dim` and `keepdim`; use only one name for each.
 
     Raises
     ------
@@ -290,9 +290,9 @@ def median(
 ) -> Tensor | Ordered:
     """Return the median; with `dim`, the named tuple (values, indices).
 
-    Of two middle elements, it is the smaller one.  The median is NaN if an element is
-    NaN. Without `dim`, all elements that equal the median share its gradient, and the
-    median of no elements is NaN.
+    If two elements are in the middle, the median is the smaller one.  The median is NaN
+    if an element is NaN. Without `dim`, all elements that equal the median share its
+    gradient, and the median of an empty tensor is NaN.
 
     Parameters
     ----------
@@ -305,12 +305,12 @@ def median(
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        NumPy's names for `dim` and `keepdim`: give one name of each.
+        NumPy's names for `dim` and `keepdim`; use only one name for each.
 
     Raises
     ------
     ShapeError
-        If `dim` has no elements, or an integer tensor has none.
+        If `dim` has no elements, or if an integer tensor has no elements.
 
     Examples
     --------
@@ -342,18 +342,18 @@ def nanmedian(
     input
         The input tensor.
     dim
-        The dimension; without it all elements.
+        The dimension; by default, the median of all elements is returned.
     keepdim
         True to keep the reduced dimensions, with size 1.
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        NumPy's names for `dim` and `keepdim`: give one name of each.
+        NumPy's names for `dim` and `keepdim`; use only one name for each.
 
     Raises
     ------
     ShapeError
-        If there is no element along `dim`, or none among integers.
+        If there is no element along `dim`, or if an integer tensor has no elements.
 
     Examples
     --------

@@ -30,8 +30,10 @@ def cov(
 ) -> Tensor:
     """Return the covariance matrix of variables; each row holds one variable.
 
-    ``cov[i, j] = sum_k w_k (x_ik - m_i) (x_jk - m_j) / n``, where m is the weighted
-    mean, and n is the sum of the weights minus `correction`.
+    ``cov[i, j] = sum_k w_k (x_ik - m_i) (x_jk - m_j) / n``, where w_k is the weight of
+    observation k, m is the weighted mean, and n is the sum of the weights minus
+    `correction`. If there are `aweights` a, ``sum_k w_k a_k / sum_k w_k`` times
+    `correction` is subtracted instead.
 
     Parameters
     ----------
@@ -39,8 +41,8 @@ def cov(
         A tensor of shape [variables, observations]; or [observations] for a single
         variable, whose variance is returned.
     correction
-        The number that is subtracted from the divisor: 1 for the unbiased estimate, 0
-        for the mean.
+        The number that is subtracted in the divisor n: 1 gives the unbiased estimate, 0
+        gives the mean of the products.
     fweights
         The frequencies of the observations, a vector of integers.
     aweights
@@ -138,8 +140,8 @@ def _check_weights(name: str, given: Tensor, count: int) -> None:
 def corrcoef(input: Tensor) -> Tensor:
     """Return Pearson's correlation coefficients of variables, between -1 and 1.
 
-    They are ``cov[i, j] / sqrt(cov[i, i] cov[j, j])``; the result is NaN for a constant
-    variable.
+    Coefficient (i, j) is ``cov[i, j] / sqrt(cov[i, i] * cov[j, j])``; it is NaN for a
+    constant variable.
 
     Parameters
     ----------
@@ -150,7 +152,7 @@ def corrcoef(input: Tensor) -> Tensor:
     Returns
     -------
     Tensor
-        [variables, variables], or without dimensions for a single variable.
+        A tensor of shape [variables, variables]; a 0-d tensor for a single variable.
 
     Raises
     ------

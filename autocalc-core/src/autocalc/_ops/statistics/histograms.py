@@ -61,7 +61,7 @@ def histogram(
     Parameters
     ----------
     input
-        The values, a floating-point tensor of any shape.
+        The values x, a floating-point tensor of any shape.
     bins
         The number of bins of equal width; or the edges in ascending order, a vector of
         shape [n + 1] and the dtype of `input`.
@@ -156,7 +156,8 @@ def histogramdd(
     Raises
     ------
     DTypeError
-        If `input` is no tensor of floats, or `weight` or edges have another dtype.
+        If `input` is not a floating-point tensor, or `weight` or the edges have another
+        dtype.
     ShapeError
         If `input` has fewer than two dimensions, `weight` has another shape, or the
         edges are not vectors.

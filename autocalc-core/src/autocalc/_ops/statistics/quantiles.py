@@ -69,7 +69,7 @@ def quantile(
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        NumPy's names for `dim` and `keepdim`: give one name of each.
+        NumPy's names for `dim` and `keepdim`; use only one name for each.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def nanquantile(
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        NumPy's names for `dim` and `keepdim`: give one name of each.
+        NumPy's names for `dim` and `keepdim`; use only one name for each.
 
     Examples
     --------
@@ -242,7 +242,7 @@ def bincount(
     Parameters
     ----------
     input
-        A vector of integers; none is negative.
+        A vector of non-negative integers.
     weights
         The weights of the elements, of the shape of `input`.
     minlength

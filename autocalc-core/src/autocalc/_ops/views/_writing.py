@@ -126,7 +126,7 @@ def _spread(where: str, src: Tensor, x: Tensor) -> Tensor:
 @method("copy_")
 @traced(light=True)
 def copy_(x: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
-    """Copy the elements of `src` into x, broadcast and converted; return x.
+    """Copy `src`, broadcast and converted, into this tensor; return the tensor.
 
     Examples
     --------

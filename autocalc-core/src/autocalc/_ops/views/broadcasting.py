@@ -48,7 +48,7 @@ def expand(input: Tensor, shape: Sequence[int]) -> Tensor:
     input
         The input tensor.
     shape
-        The sizes; -1 keeps one.
+        The new sizes; -1 keeps the size of a dimension.
 
     Raises
     ------
@@ -265,7 +265,7 @@ def broadcast_shapes(*shapes: Any) -> Size:
 @method("expand")
 @traced(views=True)
 def _expand_method(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
-    """Return a view repeated to sizes; -1 keeps one.
+    """Return a view that repeats the tensor to the given sizes; -1 keeps a size.
 
     Examples
     --------

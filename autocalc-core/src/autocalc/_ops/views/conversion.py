@@ -70,9 +70,9 @@ def result_type(tensor1: Any, tensor2: Any) -> DType:
 def can_cast(from_: DType, to: DType) -> bool:
     """Return whether operations convert one dtype to another automatically.
 
-    They convert to the same or to a higher kind.  The kinds, in order, are boolean,
-    integer and floating point.  An in-place operation can store its result only in a
-    tensor of such a dtype.
+    A dtype can be converted to a dtype of the same or of a higher kind.  The kinds, in
+    ascending order, are boolean, integer and floating point.  An in-place operation can
+    only store a result in a tensor to whose dtype it can be converted.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def type_as(input: Tensor, other: Tensor) -> Tensor:
 @method("contiguous")
 @traced(views=True)
 def _contiguous(self: Tensor, memory_format: Any = contiguous_format) -> Tensor:
-    """Return x itself where its memory has this format, else a copy in it.
+    """Return the tensor if its memory has this format, otherwise a copy in this format.
 
     Examples
     --------

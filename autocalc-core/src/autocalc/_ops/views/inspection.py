@@ -139,7 +139,7 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
     input
         The input tensor.
     other
-        The second operand, a tensor or a number; shapes broadcast.
+        The tensor to compare with.
 
     Examples
     --------

@@ -43,7 +43,7 @@ def unflatten(
     *,
     axis: Any = None,
 ) -> Tensor:
-    """Return a view of `input` with dimension `dim` split into several of `sizes`.
+    """Return a view of `input` in which `dim` is split into dimensions of given sizes.
 
     One of the sizes may be -1; it is computed from the others.
 
@@ -56,7 +56,7 @@ def unflatten(
     sizes
         The new sizes, as separate arguments or as one sequence.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def unflatten(
 
 @method("adjoint")
 def adjoint(input: Tensor) -> Tensor:
-    """Return a view with the last two dimensions exchanged, the matrix transposes.
+    """Return a view of `input` with the last two dimensions exchanged.
 
     Parameters
     ----------

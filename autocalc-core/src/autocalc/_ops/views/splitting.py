@@ -49,7 +49,7 @@ def select(
     index
         The index along `dim`; negative ones count from the end.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def narrow(
     length
         The number of elements to keep.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Raises
     ------
@@ -127,7 +127,7 @@ def narrow(
 def split_with_sizes(
     input: Tensor, split_sizes: Sequence[int], dim: int = 0, *, axis: Any = None
 ) -> Parts:
-    """Return views of the given sizes along `dim`; their sum must be its size.
+    """Return views of the given sizes along `dim`; the sum must be the size of `dim`.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def split_with_sizes(
     dim
         The dimension; a negative one counts from the end.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Examples
     --------
@@ -224,7 +224,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0, *, axis: Any = None) -> Part
     dim
         The dimension; a negative one counts from the end.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Raises
     ------
@@ -259,7 +259,7 @@ def unbind(input: Tensor, dim: int = 0, *, axis: Any = None) -> Parts:
     dim
         The dimension; a negative one counts from the end.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Examples
     --------
@@ -303,12 +303,12 @@ def tensor_split(
     input
         The input tensor.
     indices_or_sections
-        The number of parts, or the indices at which parts begin; also as a tensor of
-        int64.
+        The number of parts, or the indices before which the tensor is split. Either one
+        may be a tensor of int64.
     dim
         The dimension; a negative one counts from the end.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Raises
     ------
@@ -364,14 +364,14 @@ def _split_evenly(
 
 @method("hsplit")
 def hsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Parts:
-    """Return views along the second dimension, or the only one; see `tensor_split`.
+    """Split `input` along its second or only dimension; see `tensor_split`.
 
     Parameters
     ----------
     input
         The input tensor.
     indices_or_sections
-        The number of parts, or the indices at which parts begin.
+        The number of parts, or the indices before which the tensor is split.
 
     Examples
     --------
@@ -385,14 +385,14 @@ def hsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Parts:
 
 @method("vsplit")
 def vsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Parts:
-    """Return views along the first dimension, of at least two; see `tensor_split`.
+    """Split `input`, of two or more dimensions, along the first; see `tensor_split`.
 
     Parameters
     ----------
     input
         The input tensor.
     indices_or_sections
-        The number of parts, or the positions at which they begin.
+        The number of parts, or the indices before which the tensor is split.
 
     Examples
     --------
@@ -405,14 +405,14 @@ def vsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Parts:
 
 @method("dsplit")
 def dsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Parts:
-    """Return views along the third dimension; see `tensor_split`.
+    """Split `input` along its third dimension; see `tensor_split`.
 
     Parameters
     ----------
     input
         The input tensor.
     indices_or_sections
-        The number of parts, or the positions at which they begin.
+        The number of parts, or the indices before which the tensor is split.
 
     Examples
     --------
@@ -427,7 +427,7 @@ def dsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Parts:
 def _split_method(
     self: Tensor, split_size: int | Sequence[int], dim: int = 0
 ) -> tuple[Tensor, ...]:
-    """Return views along `dim`, of one size or of each size.
+    """Split the tensor along `dim` into views of one size, or of the given sizes.
 
     Examples
     --------
@@ -440,7 +440,7 @@ def _split_method(
 
 @method("unsafe_split")
 def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> Parts:
-    """Return the views of `split`; the gradients of writes into them are right, too.
+    """Return the same views as `split`; they may be written into.
 
     Parameters
     ----------
@@ -464,7 +464,7 @@ def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> Parts:
 def unsafe_split_with_sizes(
     input: Tensor, split_sizes: Sequence[int], dim: int = 0
 ) -> Parts:
-    """Return the views of `split_with_sizes`, whose writes have right gradients, too.
+    """Return the same views as `split_with_sizes`; they may be written into.
 
     Parameters
     ----------
@@ -486,7 +486,7 @@ def unsafe_split_with_sizes(
 
 @method("unsafe_chunk")
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> Parts:
-    """Return the views of `chunk`; the gradients of writes into them are right, too.
+    """Return the same views as `chunk`; they may be written into.
 
     Parameters
     ----------

@@ -97,16 +97,15 @@ def as_strided(
     """Return a view of the memory of `input` with the given sizes and strides.
 
     The element ``out[i, j]`` is at ``storage_offset + i * stride[0] + j * stride[1]``.
-    This position is counted in the memory of the tensor that `input` is a view of, or
-    of `input` itself.
+    If `input` is a view, this position is counted in the memory of the base tensor.
 
     Parameters
     ----------
     input
         The input tensor, of any shape.
     size, stride
-        For each dimension, its size and the number of elements from one index to the
-        next; none is negative.
+        The sizes of the view, and for each dimension the distance in memory between two
+        neighbouring indices, counted in elements. None is negative.
     storage_offset
         The position of the first element; by default ``input.storage_offset()``.
 
@@ -117,8 +116,8 @@ def as_strided(
     ArgumentError
         If the view would extend beyond the memory.
     GradError
-        If gradients are recorded, and the view contains elements that are not in
-        `input`, or elements that stand for several elements of `input`.
+        If gradients are recorded, and an element of the view is not in `input`, or
+        stands for several elements of `input`.
 
     Examples
     --------

@@ -188,7 +188,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 def squeeze(
     input: Tensor, dim: Dims | EllipsisType = ..., *, axis: Any = None
 ) -> Tensor:
-    """Return `input` without its dimensions of size 1, or without those in `dim`.
+    """Return `input` without its dimensions of size 1, or only without those in `dim`.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def squeeze(
     dim
         The dimensions that are removed where their size is 1; by default all.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Raises
     ------
@@ -242,7 +242,7 @@ def unsqueeze(input: Tensor, dim: int | None = None, *, axis: Any = None) -> Ten
     dim
         The position of the new dimension in the result.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Examples
     --------
@@ -468,7 +468,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 def clone(
     input: Tensor, *, memory_format: MemoryFormat | None = preserve_format
 ) -> Tensor:
-    """Return a copy of `input` that takes part in its gradients.
+    """Return a copy of `input`; gradients flow back from the copy to `input`.
 
     Parameters
     ----------
@@ -533,7 +533,7 @@ def detach_from_base(x: Tensor) -> Tensor:
 @method("reshape")
 @traced(views=True)
 def _reshape_method(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
-    """Return x in another shape; one size may be -1.
+    """Return the elements of the tensor in another shape; one size may be -1.
 
     Examples
     --------
@@ -555,7 +555,7 @@ _KINDS = frozenset({DType, type})
 def _view_method(
     self: Tensor, *sizes: Any, size: Any = None, dtype: Any = None
 ) -> Tensor:
-    """Return a view in another shape, or of another dtype; an error if that copies.
+    """Return a view in another shape or dtype; raise an error if this needs a copy.
 
     Examples
     --------

@@ -49,8 +49,8 @@ def functional_call(
     Raises
     ------
     ArgumentError
-        If `strict` is True and names are missing or unknown.  Also if two mappings
-        share a name, or if different tensors are given for one tied parameter.
+        If `strict` is True and names are missing or unknown, if two mappings have a
+        name in common, or if different tensors are given for one tied parameter.
 
     Examples
     --------

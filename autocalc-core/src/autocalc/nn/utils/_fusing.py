@@ -92,8 +92,8 @@ def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
     Raises
     ------
     ArgumentError
-        If a module is in training mode or has a wrong class.  Also if the norm has no
-        running statistics, or if its channels are not the output channels of the
+        If a module is in training mode or has a wrong class, if the norm has no running
+        statistics, or if the norm's channels are not the output channels of the
         convolution.
     ShapeError
         If a transposed convolution has more than one group.
