@@ -174,7 +174,7 @@ class CompileWarning(AutocalcWarning):
 
 
 class ShadowWarning(AutocalcWarning):
-    """The results of two kernel sets differ by more than the kernel's error budget."""
+    """The results of two kernel sets differ by more than the kernel's allowed error."""
 
 
 _DIVISIONS = frozenset({"floor_divide", "fmod", "remainder"})

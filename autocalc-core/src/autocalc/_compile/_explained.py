@@ -53,7 +53,7 @@ def explain(kernel: Any, *args: Any, **options: Any) -> Explanation | CallsExpla
     Returns
     -------
     Explanation or CallsExplanation
-        The explanation; print it to read it.
+        The explanation; `print` shows it.
 
     Raises
     ------

@@ -69,8 +69,8 @@ def compile(
         The names of the compiler's passes to leave out.
     exact
         True to leave out the passes that change the order of computations.  Results are
-        then equal to those of eager code, bit for bit; otherwise they are within the
-        error budgets of the kernels.
+        then equal to those of eager code, bit for bit; otherwise they differ by no more
+        than the kernels' allowed errors.
     disable
         True to return `model` itself.
     fullgraph, dynamic, backend, mode, options

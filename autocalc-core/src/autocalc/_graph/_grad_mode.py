@@ -24,7 +24,7 @@ def _check_mode(where: str, mode: Any) -> None:
 
 
 def is_grad_enabled() -> bool:
-    """Return whether operators are recorded for gradients here.
+    """Return whether operators are currently recorded for gradients.
 
     Examples
     --------
@@ -243,7 +243,7 @@ class set_grad_enabled(_GradMode):
 
 
 class set_multithreading_enabled:
-    """Accept whether the backward pass may use several threads; it has no effect.
+    """Accept PyTorch's setting of threads in the backward pass; it has no effect.
 
     The backward pass runs in the thread that calls `backward`, and its kernels use
     several threads, see `set_num_threads`.  The function may be used as a ``with``

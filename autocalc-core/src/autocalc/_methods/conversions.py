@@ -40,7 +40,7 @@ class Conversions:
         Raises
         ------
         ArgumentError
-            If there is no such device; ``ac.cuda.is_available()`` tests for it.
+            If this device does not exist; ``ac.cuda.is_available()`` tests this.
         """
         return check_tensor("cuda", self).to(numbered("cuda", device))
 

@@ -33,7 +33,7 @@ def callback(
 
     While `ac.compile` records a step, it records only kernels; other Python code does
     not run in later replays.  A callback is the exception: a replay stops, calls
-    `function` with tensors on the memory of the program, and then continues.  With a
+    `function` with tensors that share the program's memory, and then continues.  With a
     callback, Python can start and await communication between kernels, log values, or
     exchange data with other libraries.  Outside of compiled functions, this is an
     ordinary call.

@@ -23,7 +23,7 @@ ABSENT_KINDS = frozenset(
 
 
 class Device:
-    """The device of a tensor: ``ac.device("cpu")``, or that of a kernel package.
+    """The device of a tensor: ``ac.device("cpu")``, or one of a kernel package.
 
     Parameters
     ----------

@@ -138,7 +138,7 @@ def limits_of(dtype: DType) -> Any:
 
 
 def get_default_dtype() -> DType:
-    """Return the default dtype, which Python floats become.
+    """Return the default dtype, which a tensor of Python floats gets.
 
     Examples
     --------

@@ -33,8 +33,8 @@ class autocast:
     return results of this dtype. Losses, `prod`, quantiles and decompositions convert
     operands of lower precision to float32. `cat`, `stack` and `index_copy` use the
     widest dtype among their operands. All other operators compute in the dtypes of
-    their operands, and float64 is never converted. The operators in each of these
-    groups are those of PyTorch on the CPU.
+    their operands, and float64 is never converted. Each of these groups contains the
+    same operators as in PyTorch on the CPU.
 
     Parameters stay in float32, and so do their gradients. In a context, a parameter is
     converted once, and again after each write into it. Calls with ``out=`` and in-place
@@ -228,8 +228,8 @@ def custom_fwd(
         ``"cpu"``; ``"cuda"`` has no effect.
     cast_inputs
         A dtype to which floating-point tensors, except those of float64, are converted
-        while `autocast` is on; the method then runs with `autocast` off. By default the
-        method runs in the context of the call.
+        while `autocast` is on; the method then runs with `autocast` off. By default,
+        the method runs in the `autocast` context of its call.
 
     Examples
     --------
@@ -272,9 +272,9 @@ def custom_fwd(
 
 
 def custom_bwd(bwd: F | None = None, *, device_type: str) -> Any:
-    """Decorate the `backward` of an `autograd.Function` whose `forward` is decorated.
+    """Decorate the `backward` of a `Function` whose `forward` has `custom_fwd`.
 
-    The method runs in the context in which the forward pass ran.
+    The method runs in the `autocast` context in which the forward pass ran.
 
     Parameters
     ----------

@@ -260,11 +260,11 @@ class GradScaler:
         self._backoff_factor = new_factor
 
     def get_growth_interval(self) -> int:
-        """Return after how many steps with finite gradients the scale grows."""
+        """Return the number of steps with finite gradients before the scale grows."""
         return self._growth_interval
 
     def set_growth_interval(self, new_interval: int) -> None:
-        """Set after how many steps with finite gradients the scale grows."""
+        """Set the number of steps with finite gradients before the scale grows."""
         self._growth_interval = new_interval
 
     def state_dict(self) -> dict[str, Any]:

@@ -60,11 +60,11 @@ class FunctionContext:
         return self._to_save if self._saved is None else self._saved
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
-        """Mark these outputs as having no gradient."""
+        """Mark `tensors`, which are outputs, as having no gradient."""
         self._non_differentiable = {id(t) for t in tensors}
 
     def mark_dirty(self, *tensors: Tensor) -> None:
-        """Mark inputs that `forward` has written in place; it must return them."""
+        """Mark inputs that `forward` has written in place and must return."""
         self._dirty = {id(t) for t in tensors}
 
     def set_materialize_grads(self, value: bool) -> None:

@@ -178,8 +178,8 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
     Raises
     ------
     GradError
-        If the block is inside a block of `saved_tensors_hooks`; the error has this
-        text.
+        If the block is inside a block of `saved_tensors_hooks`; the text of the error
+        is `error_message`.
 
     Examples
     --------

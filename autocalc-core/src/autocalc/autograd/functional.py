@@ -155,7 +155,7 @@ def jacobian(
     Parameters
     ----------
     func, inputs, create_graph, strict
-        See `vjp`.
+        The same as in `vjp`.
     vectorize
         Accepted so that programs for PyTorch run; it has no effect.
     strategy
@@ -217,8 +217,8 @@ def hessian(
     Returns
     -------
     Tensor or tuple
-        A tensor with the shape of the input, repeated twice; for several inputs, a
-        tuple of tuples of tensors.
+        For one input, a tensor whose shape is the shape of the input followed by the
+        same shape; for several inputs, a tuple of tuples of tensors.
 
     Examples
     --------
@@ -261,7 +261,7 @@ def vhp(
     Parameters
     ----------
     func, inputs, create_graph, strict
-        See `vjp`.
+        The same as in `vjp`.
     v
         The vector v: tensors of the inputs' shapes. It may be None for a single input
         of one element.

@@ -58,7 +58,7 @@ matmul = _Matmul()
 
 
 def is_built() -> bool:
-    """Return False: this part of PyTorch is not in AutoCalc."""
+    """Return False: CUDA support is not built into AutoCalc itself."""
     return False
 
 

@@ -56,7 +56,7 @@ def flags(
     deterministic: bool = False,
     allow_tf32: bool = True,
 ) -> Iterator[None]:
-    """Accept these settings for a ``with`` block; they have no effect."""
+    """Accept PyTorch's settings for a ``with`` block; they have no effect."""
     check_flags("cudnn.flags", enabled=enabled, benchmark=benchmark)
     check_flags("cudnn.flags", deterministic=deterministic, allow_tf32=allow_tf32)
     given: dict[str, bool | int] = {

@@ -97,7 +97,7 @@ def manual_seed_all(seed: int) -> None:
 
 
 def empty_cache() -> None:
-    """Return the cached memory to the GPU."""
+    """Give the cached memory back to the GPU."""
     library = _library()
     if library is not None:
         library.trim()
@@ -127,7 +127,7 @@ def memory_allocated(device: Any = None) -> int:
 
 
 def max_memory_allocated(device: Any = None) -> int:
-    """Return the largest number of bytes of arrays that was seen when it was read."""
+    """Return the largest value of `memory_allocated` that any call has read."""
     return memory_stats().get("peak", 0)
 
 
@@ -142,7 +142,7 @@ default_generators: tuple[Any, ...] = ()
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """Return whether there is a GPU, because its kernels support bfloat16.
+    """Return whether there is a GPU; AutoCalc's kernels for GPUs support bfloat16.
 
     Parameters
     ----------

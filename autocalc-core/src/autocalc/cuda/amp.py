@@ -38,8 +38,8 @@ class autocast(_amp.autocast):
 class GradScaler(_amp.GradScaler):
     """Do nothing: gradients of float32 need no scale.
 
-    It accepts PyTorch's arguments; `scale` returns the loss, and `step` calls the
-    optimizer.
+    It accepts PyTorch's arguments; `scale` returns the loss unchanged, and `step` calls
+    the optimizer.
 
     Examples
     --------

@@ -46,7 +46,7 @@ class ChainDataset(IterableDataset):
     Parameters
     ----------
     datasets : iterable of IterableDataset
-        The data sets.  Each one is opened after the one before it has ended.
+        The data sets.  Each data set is opened after the data set before it has ended.
 
     Examples
     --------

@@ -112,7 +112,7 @@ class Normalize(Transform):
         self._scale, self._shift = 1 / self._std, -self._mean / self._std
 
     def from_bytes(self, images: Array, white: int, first: int) -> Any:
-        """Transform images of bytes as if they were float32; byte `white` means 1."""
+        """Transform images of bytes like images of float32; byte `white` means 1."""
         if not overrides(type(self), "from_bytes", *_PLAIN):
             return super().from_bytes(images, white, first)
         pixels = fresh(images.shape, np.float32)

@@ -51,7 +51,7 @@ class Transform:
         return self._apply_to(samples, 1)
 
     def from_bytes(self, images: Array, white: int, first: int) -> Any:
-        """Transform images of bytes as if they were float32; byte `white` means 1."""
+        """Transform images of bytes like images of float32; byte `white` means 1."""
         pixels = from_numpy(scaled(images, white))
         return self.batch(pixels) if first else self(pixels)
 

@@ -37,8 +37,8 @@ def plot(
     DTypeError
         If `log` or `file` is not a path.
     DataError
-        If the log cannot be read or has no steps, or if matplotlib cannot write that
-        file format.
+        If the log cannot be read or has no steps, or if matplotlib cannot write the
+        format of `file`.
 
     Examples
     --------

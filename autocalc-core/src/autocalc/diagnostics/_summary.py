@@ -41,7 +41,7 @@ class Layer:
         The number of elements in the module's own parameters, without those of its
         submodules.  A shared parameter counts in the first module that has it.
     flops
-        The work of the kernels that the module itself called, by their specs.
+        The floating-point operations of the kernels that the module itself called.
     output_bytes
         The bytes of the module's results, summed over all calls.
 
@@ -132,10 +132,10 @@ class Summary(Report):
 def summary(
     model: Module, *inputs: Any, input_size: Any = None, **keywords: Any
 ) -> Summary:
-    """Return a model's layers with output shapes, parameters, work and memory.
+    """Return a model's layers with output shapes, parameters, FLOPs and memory.
 
     The model runs once, after `eval` and without gradients.  Then each module is set
-    back to its mode from before.  FLOPs come from the specs of the kernels; a
+    back to its previous mode.  The FLOPs are those that the kernels declare; a
     multiply-add counts as two.
 
     Parameters
@@ -155,7 +155,7 @@ def summary(
     DTypeError
         If `model` is not a module, or `input_size` does not consist of integers.
     ArgumentError
-        If neither or both of inputs and `input_size` are given.
+        If both inputs and `input_size` are given, or neither of them.
 
     Examples
     --------

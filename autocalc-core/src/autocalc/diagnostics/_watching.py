@@ -200,8 +200,8 @@ def watch(
     `zero_grad` at the beginning of the block, because the gradients must still exist at
     its end.  After the block, `report` has the statistics of `activation_stats` and
     `gradient_health`.  It also has the size of each parameter's update relative to the
-    parameter, which reveals a learning rate that is too large.  Compiled functions run
-    eagerly in a block that examines its step.
+    parameter, which reveals a learning rate that is too large.  If a block examines its
+    step, compiled functions run eagerly in it.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ _chosen: list[DebugLevel] = []
 
 
 def get_debug_level() -> DebugLevel:
-    """Return the level that was set, or that of ``AUTOCALC_DISTRIBUTED_DEBUG``."""
+    """Return the level that was set, or the level in ``AUTOCALC_DISTRIBUTED_DEBUG``."""
     return _chosen[0] if _chosen else DebugLevel(settings().distributed_debug)
 
 

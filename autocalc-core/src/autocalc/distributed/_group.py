@@ -86,7 +86,7 @@ def init_process_group(
         default is ``AUTOCALC_DISTRIBUTED_TIMEOUT``, or 30 minutes if that is not set.
         After this time, the waiting rank asks the other ranks in which call they wait.
         It collects the answers for 2 seconds and raises an error that lists them.  The
-        error ends all ranks.
+        error ends the program on all ranks.
     world_size, rank
         The number of processes and the number of this one: the launcher's values, or
         -1.
@@ -188,7 +188,7 @@ def destroy_process_group(group: ProcessGroup | None = None) -> None:
     Raises
     ------
     ArgumentError
-        If there is no group.
+        If the group does not exist.
     DistributedError
         If a rank does not make the call in time.
     """
@@ -223,7 +223,7 @@ def get_rank(group: ProcessGroup | None = None) -> int:
     Raises
     ------
     ArgumentError
-        If there is no group.
+        If the group does not exist.
     """
     if group is GroupMember.NON_GROUP_MEMBER:
         return -1
@@ -236,7 +236,7 @@ def get_world_size(group: ProcessGroup | None = None) -> int:
     Raises
     ------
     ArgumentError
-        If there is no group.
+        If the group does not exist.
     """
     if group is GroupMember.NON_GROUP_MEMBER:
         return -1
@@ -244,7 +244,7 @@ def get_world_size(group: ProcessGroup | None = None) -> int:
 
 
 def get_node_local_rank(fallback_rank: int | None = None) -> int:
-    """Return the number of this process among those of its machine, from 0.
+    """Return the number of this process among all on its machine, from 0.
 
     Parameters
     ----------
@@ -267,7 +267,7 @@ def get_backend(group: ProcessGroup | None = None) -> str:
     Raises
     ------
     ArgumentError
-        If there is no group.
+        If the group does not exist.
     """
     return group_of("get_backend", group).backend
 

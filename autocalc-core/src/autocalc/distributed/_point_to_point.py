@@ -147,8 +147,8 @@ def send(
 ) -> None:
     """Send a tensor to rank `dst`; see `isend`.
 
-    The call returns as soon as the tensor may be changed.  For a large tensor, it waits
-    until the receiver has made its call.
+    The call returns as soon as the tensor may be changed.  For a large tensor, `send`
+    waits until the receiver has made its call.
 
     Raises
     ------

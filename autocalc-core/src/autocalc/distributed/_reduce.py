@@ -199,7 +199,7 @@ def reduce_scatter(
     ShapeError
         If the list does not have one tensor, of the shape of `output`, for each rank.
     ArgumentError
-        If there is no group.
+        If the group does not exist.
     DistributedError
         If the ranks' calls do not match, or if a rank does not make the call in time.
     """
@@ -238,7 +238,7 @@ def reduce_scatter_tensor(
     ShapeError
         If `input` does not have as many elements as all parts together.
     ArgumentError
-        If there is no group.
+        If the group does not exist.
     DistributedError
         If the ranks' calls do not match, or if a rank does not make the call in time.
     """

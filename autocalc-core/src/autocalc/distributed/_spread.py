@@ -23,7 +23,7 @@ def barrier(group: ProcessGroup | None = None, async_op: bool = False) -> Work |
     Raises
     ------
     ArgumentError
-        If there is no group.
+        If the group does not exist.
     DistributedError
         If a rank does not make the call in time.
     """
@@ -114,7 +114,7 @@ def all_gather(
     ShapeError
         If the list does not have one tensor, of the shape of `tensor`, for each rank.
     ArgumentError
-        If there is no group.
+        If the group does not exist.
     DistributedError
         If the ranks' calls do not match, or if a rank does not make the call in time.
 
@@ -189,7 +189,7 @@ def all_gather_into_tensor(
         If `output_tensor` does not have as many elements as all ranks' tensors
         together, or has a different dtype.
     ArgumentError
-        If there is no group.
+        If the group does not exist.
     DistributedError
         If the ranks' calls do not match, or if a rank does not make the call in time.
     """

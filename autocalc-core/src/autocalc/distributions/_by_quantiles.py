@@ -373,7 +373,7 @@ class HalfCauchy(_ByQuantiles):
 
 
 class Gumbel(_Located):
-    """Gumbel distribution: density exp(-(z + exp(-z))) / scale, z = (x - loc) / scale.
+    """Gumbel distribution: density exp(-(z + exp(-z))) / scale; z is (x - loc) / scale.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ class independent(Constraint):  # PyTorch's name
     """A constraint on arrays: all their elements satisfy another constraint.
 
     The last dimensions become part of one value, which satisfies this constraint if all
-    its elements satisfy the other one.
+    its elements satisfy `base_constraint`.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class independent(Constraint):  # PyTorch's name
 
 
 class MixtureSameFamilyConstraint(Constraint):
-    """The constraint of a `MixtureSameFamily`: that of all its components.
+    """The constraint of a `MixtureSameFamily`, made from that of the components.
 
     Parameters
     ----------

@@ -20,8 +20,8 @@ class ExponentialFamily(Distribution):
     is the mean of k(x).
 
     The gradient of F is the mean of t(x).  The entropy, and the divergence between two
-    distributions of the same class, are computed from it.  A subclass can define
-    formulas of its own instead.
+    distributions of the same class, are computed from this gradient.  A subclass can
+    define formulas of its own instead.
 
     Parameters
     ----------

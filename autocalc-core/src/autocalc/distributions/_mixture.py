@@ -23,8 +23,8 @@ class MixtureSameFamily(Distribution):
     Parameters
     ----------
     mixture_distribution
-        A `Categorical` distribution of K classes.  It has no batch dimensions, or those
-        of the mixture.
+        A `Categorical` distribution of K classes.  It has no batch dimensions, or the
+        same batch dimensions as the mixture.
     component_distribution
         The K distributions, as one distribution with a batch shape (..., K).
     validate_args

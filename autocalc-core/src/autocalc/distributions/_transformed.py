@@ -20,7 +20,7 @@ from autocalc.errors import DTypeError, ShapeError
 class TransformedDistribution(Distribution):
     """The distribution of y = f(x), where x has another distribution.
 
-    The density of y is p(x) / abs(det dy / dx).
+    The density of y is p(x) / abs(det(dy / dx)), where p is the density of x.
 
     Parameters
     ----------

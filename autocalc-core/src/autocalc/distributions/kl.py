@@ -23,8 +23,8 @@ def register_kl(
     Parameters
     ----------
     type_p, type_q
-        Two classes of distributions.  The function is also used for their subclasses,
-        unless there is another function for these.
+        Two classes of distributions.  The function is also used for subclasses of the
+        two classes, unless another function is registered for the subclasses.
 
     Raises
     ------

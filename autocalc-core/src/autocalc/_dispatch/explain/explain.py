@@ -26,7 +26,7 @@ from autocalc.errors import ConfigError, KernelError
 
 @dataclass(frozen=True)
 class Explanation:
-    """The reason why a call runs on a kernel set; print it to read it.
+    """The reason why a call runs on a kernel set; `print` shows it.
 
     Examples
     --------
@@ -250,7 +250,7 @@ class SetLine:
 
 @dataclass(frozen=True)
 class Report:
-    """The kernel sets that are installed, chosen and refused; print it to read it.
+    """The kernel sets that are installed, chosen and refused; `print` shows it.
 
     Examples
     --------

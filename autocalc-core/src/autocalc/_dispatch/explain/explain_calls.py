@@ -58,7 +58,7 @@ class KernelUse:
 
 @dataclass(frozen=True)
 class CallsExplanation:
-    """Which kernels a function or module runs, and why; print it to read it.
+    """Which kernels a function or module runs, and why; `print` shows it.
 
     Examples
     --------

@@ -68,15 +68,15 @@ class LockedSet:
 
 @dataclass(frozen=True)
 class Lock:
-    """A record of which kernels ran, made by `kernels.lock`; print it to read it.
+    """A record of which kernels ran, made by `kernels.lock`; `print` shows it.
 
     Attributes
     ----------
     versions
         The versions of ``autocalc-core`` and ``numpy``.
     cpu, threads
-        The machine on which the lock was made.  `use_lock` does not compare these two,
-        because only the available kernel sets matter.
+        The machine on which the lock was made.  `use_lock` does not compare the
+        machines, because only the available kernel sets matter.
     choices, only
         The choice of `use` or ``AUTOCALC_KERNELS``.
     sets

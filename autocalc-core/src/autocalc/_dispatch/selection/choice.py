@@ -249,7 +249,7 @@ def are_deterministic_algorithms_enabled() -> bool:
 
 
 def reload() -> None:
-    """Read the environment and the list of installed packages again.
+    """Read the environment variables and the list of installed packages again.
 
     Examples
     --------

@@ -150,7 +150,7 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     Parameters
     ----------
     input
-        x, a tensor of float32 or float64, of any shape.
+        The tensor x of float32 or float64, of any shape.
     approximate
         The formula: ``"none"`` computes x / 2 * (1 + erf(x / sqrt(2))), and ``"tanh"``
         computes x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))).
@@ -205,7 +205,7 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
     Parameters
     ----------
     input
-        x, of any shape, float32 or float64.
+        The tensor x of float32 or float64, of any shape.
     beta
         The sharpness: the larger it is, the closer the result is to max(x, 0).
     threshold

@@ -40,7 +40,7 @@ def bartlett_window(
     Parameters
     ----------
     window_length
-        The number N of values.
+        The number N of values, which have the indices n = 0, ..., N - 1.
     periodic
         True to divide by N instead of N - 1, which gives a window that can be repeated;
         False gives a symmetric window.
@@ -86,7 +86,7 @@ def hann_window(
     Parameters
     ----------
     window_length
-        The number of values.
+        The number N of values, which have the indices n = 0, ..., N - 1.
     periodic
         True to divide by N instead of N - 1, so that the window can be repeated; False
         makes it symmetric.
@@ -129,7 +129,7 @@ def hamming_window(
     Parameters
     ----------
     window_length
-        The number of values.
+        The number N of values, which have the indices n = 0, ..., N - 1.
     periodic
         True to divide by N instead of N - 1, so that the window can be repeated; False
         makes it symmetric.
@@ -177,7 +177,7 @@ def blackman_window(
     Parameters
     ----------
     window_length
-        The number of values.
+        The number N of values, which have the indices n = 0, ..., N - 1.
     periodic
         True to divide by N instead of N - 1, so that the window can be repeated; False
         makes it symmetric.
@@ -222,7 +222,7 @@ def kaiser_window(
     Parameters
     ----------
     window_length
-        The number of values.
+        The number N of values, which have the indices n = 0, ..., N - 1.
     periodic
         True to divide by N instead of N - 1, so that the window can be repeated; False
         makes it symmetric.

@@ -37,7 +37,7 @@ def real(input: Tensor) -> Tensor:
 
 
 def imag(input: Tensor) -> NoReturn:
-    """Raise an error: real tensors have no imaginary part, as in PyTorch.
+    """Raise an error, as PyTorch does: real tensors have no imaginary part.
 
     Parameters
     ----------

@@ -154,7 +154,7 @@ def ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     input
-        x, a tensor of any shape; integers become floats.
+        The tensor x, of any shape; integers are converted to floats.
     out
         A tensor to write the result into; the result is converted to its dtype.
 

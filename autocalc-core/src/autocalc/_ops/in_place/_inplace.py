@@ -481,7 +481,7 @@ def cauchy_(
 ) -> Tensor:
     """Set every element to a draw from a Cauchy distribution.
 
-    Its median is `median`, and its scale is `sigma`.
+    The median of the distribution is `median`, and its scale is `sigma`.
 
     Examples
     --------

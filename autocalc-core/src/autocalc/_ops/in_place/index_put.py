@@ -232,7 +232,7 @@ def put(
     input
         The input tensor.
     index
-        Positions in the flattened tensor, int64.
+        The positions in the flattened tensor, a tensor of int64.
     source
         The values to write.
     accumulate

@@ -292,7 +292,7 @@ def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     input
         The input tensor.
     index
-        Positions in the flattened tensor, int64.
+        The positions in the flattened tensor, a tensor of int64.
     out
         A tensor to write the result into; the result is converted to its dtype.
 

@@ -257,7 +257,7 @@ def index_copy(
     dim
         The dimension; a negative one counts from the end.
     index
-        Positions along `dim`, int64.
+        The positions along `dim`, a tensor of int64.
     source
         The slices, in the order of `index`.
     out
@@ -293,7 +293,7 @@ def index_fill(
     dim
         The dimension; a negative one counts from the end.
     index
-        Positions along `dim`, int64.
+        The positions along `dim`, a tensor of int64.
     value
         A number, or a tensor of one element.
     axis
@@ -408,7 +408,7 @@ def scatter_add(
     dim
         The dimension; a negative one counts from the end.
     index
-        Positions along `dim`, int64.
+        The positions along `dim`, a tensor of int64.
     src
         The values; in each dimension, at least as many as `index` has.
     out

@@ -108,7 +108,7 @@ class SlogdetResult(NamedTuple):
 def slogdet(A: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> SlogdetResult:
     """Return the sign of the determinant and the logarithm of its absolute value.
 
-    For a singular matrix these are 0 and -infinity.
+    For a singular matrix, the sign is 0 and the logarithm is -infinity.
 
     Parameters
     ----------

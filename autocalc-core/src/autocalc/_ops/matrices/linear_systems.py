@@ -122,7 +122,8 @@ def solve(
     A
         A tensor of shape [..., n, n].
     B
-        [..., n, k], or vectors: [n], or [..., n] with the leading dimensions of `A`.
+        A tensor of shape [..., n, k]; or vectors, of shape [n] or of shape [..., n]
+        with the leading dimensions of `A`.
     left
         True solves A X = B; False solves X A = B, with B [..., k, n].
     out

@@ -154,7 +154,7 @@ def batch_norm(
 ) -> Tensor:
     """Return (x - mean) / sqrt(var + eps) * weight + bias for each channel.
 
-    The mean and the variance are those of each channel, over the batch and all
+    The mean and the variance of each channel are computed over the batch and all
     positions. An empty batch gives an empty result and gradients of 0, and does not
     change the running statistics.  Ioffe, Szegedy: Batch normalization (ICML 2015).
 
@@ -164,9 +164,9 @@ def batch_norm(
         The input x, a tensor of float32 or float64 of shape (N, C, ...).
     running_mean, running_var
         The running statistics, tensors of shape (C,).  If `training` is False, they are
-        used for the normalisation.  If it is True, they are updated in place:
-        ``running = (1 - momentum) * running + momentum * new``, where the new variance
-        is computed with the divisor n - 1.
+        used for the normalisation.  If `training` is True, the statistics are updated
+        in place: ``running = (1 - momentum) * running + momentum * new``, where the new
+        variance is computed with the divisor n - 1.
     weight, bias
         The scale and the shift of each channel, tensors of shape (C,); None leaves them
         out.

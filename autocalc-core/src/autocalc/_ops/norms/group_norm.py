@@ -41,7 +41,7 @@ def instance_norm(
 ) -> Tensor:
     """Return (x - mean) / sqrt(var + eps) * weight + bias for each channel.
 
-    The mean and the variance are those of one channel of one example.  Ulyanov,
+    The mean and the variance are computed for each channel of each example.  Ulyanov,
     Vedaldi, Lempitsky: Instance normalization (2016).
 
     Parameters
@@ -50,8 +50,8 @@ def instance_norm(
         The input x, a tensor of float32 or float64 of shape (N, C, ...).
     running_mean, running_var
         The running statistics, tensors of shape (C,).  If `use_input_stats` is False,
-        they are used for the normalisation.  If it is True, they are updated in place,
-        with the means over the examples.
+        they are used for the normalisation.  If `use_input_stats` is True, the
+        statistics are updated in place, with the means over the examples.
     weight, bias
         The scale and shift of each channel, of shape (C,); None leaves them out.
     use_input_stats
@@ -113,8 +113,8 @@ def group_norm(
 ) -> Tensor:
     """Return (x - mean) / sqrt(var + eps) * weight + bias for each group of channels.
 
-    The mean and the variance are those of one group of one example.  Wu, He: Group
-    normalization (ECCV 2018).
+    The mean and the variance are computed for each group of each example.  Wu, He:
+    Group normalization (ECCV 2018).
 
     Parameters
     ----------

@@ -133,7 +133,7 @@ def fractional_max_pool3d(
         If not one of `output_size` and `output_ratio` is given, or an argument is out
         of range.
     DTypeError
-        If the input is no tensor of floating-point numbers.
+        If the input is not a floating-point tensor.
 
     Examples
     --------

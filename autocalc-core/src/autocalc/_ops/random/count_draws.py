@@ -67,8 +67,8 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
 def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
     """Return how many of `count` trials succeed, each with probability `prob`.
 
-    The number k of successes has the probability count! / (k! (count - k)!) p^k
-    (1 - p)^(count - k).  The result has no gradient.
+    With p = `prob`, the number k of successes has the probability
+    count! / (k! (count - k)!) p^k (1 - p)^(count - k).  The result has no gradient.
 
     Parameters
     ----------

@@ -97,7 +97,7 @@ def max(
         The input tensor, of any shape.
     dim
         The dimension that is reduced; by default, the result is the largest of all
-        elements. If it is a tensor, it is the second operand of `maximum`.
+        elements. A tensor `dim` is taken as the second operand of `maximum`.
     keepdim
         True to keep the reduced dimensions, with size 1.
     out
@@ -146,7 +146,7 @@ def min(
         The input tensor, of any shape.
     dim
         The dimension that is reduced; by default, the result is the smallest of all
-        elements. If it is a tensor, it is the second operand of `minimum`.
+        elements. A tensor `dim` is taken as the second operand of `minimum`.
     keepdim
         True to keep the reduced dimensions, with size 1.
     out

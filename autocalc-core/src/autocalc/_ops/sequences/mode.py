@@ -30,8 +30,8 @@ def mode(
 ) -> Ordered:
     """Return the most frequent elements along `dim`, as (values, indices).
 
-    If several elements are equally frequent, the smallest one is returned.  Its index
-    is that of its last occurrence.  NaN does not equal any element.
+    If several elements are equally frequent, the smallest one is returned.  The
+    returned index is that of the last occurrence.  NaN does not equal any element.
 
     Parameters
     ----------

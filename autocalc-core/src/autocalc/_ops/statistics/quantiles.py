@@ -57,7 +57,7 @@ def quantile(
     input
         A tensor of float32 or float64. A slice that contains NaN has the quantile NaN.
     q
-        The shares between 0 and 1: a number, or a vector.  The quantiles of a vector
+        The shares q between 0 and 1: a number, or a vector.  The quantiles of a vector
         form the first dimension of the result.
     dim
         The dimension; by default the quantiles of all elements are returned.
@@ -102,7 +102,7 @@ def nanquantile(
     input
         The input tensor.
     q
-        The shares between 0 and 1: a number or a vector.
+        The shares q between 0 and 1: a number or a vector.
     dim
         The dimension; a negative one counts from the end.
     keepdim
@@ -329,8 +329,8 @@ def histc(
 ) -> Tensor:
     """Return how many elements fall into each of `bins` equal parts of [min, max].
 
-    If `min` and `max` are both 0, the parts are those between the smallest and the
-    largest element.
+    If `min` and `max` are both 0, the smallest and the largest element are used as the
+    ends.
 
     Parameters
     ----------
