@@ -88,7 +88,7 @@ def check_flag(where: str, name: str, value: Any) -> bool:
 
 
 def check_flags(where: str, **flags: Any) -> None:
-    """Raise an error unless each of `flags` is True, False or, if left out, None."""
+    """Raise an error unless each of `flags` is True, False or None (left out)."""
     for name, value in flags.items():
         if value is not None:
             check_flag(where, name, value)

@@ -94,7 +94,7 @@ class Generator:
         return self
 
     def seed(self) -> int:
-        """Restart the generator with a seed from the operating system; return it."""
+        """Restart with a seed from the operating system; return the seed."""
         if recordings:
             refuse_reading("seed")
         value = int.from_bytes(os.urandom(7), "little")

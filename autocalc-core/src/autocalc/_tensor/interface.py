@@ -140,7 +140,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def __matmul__(self, other: Any) -> TensorT:
-        """Return the matrix product; leading dimensions are batches and broadcast."""
+        """Return the matrix product; leading dimensions are broadcast as batches."""
         ...
 
     def __mod__(self, other: Any) -> TensorT:
@@ -591,7 +591,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def argwhere(self) -> TensorT:
-        """Return the positions of the non-zero elements, [n, ndim]; see `nonzero`."""
+        """Return the positions of the non-zero elements, one in each row; see `nonzero`."""
         ...
 
     def as_strided(
@@ -911,7 +911,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def contiguous(self, memory_format: Any = contiguous_format) -> TensorT:
-        """Return the tensor if its memory has this format, otherwise a copy in this format."""
+        """Return the tensor if it is stored in `memory_format`, otherwise a copy that is."""
         ...
 
     def copy_(self, src: Any, non_blocking: builtins.bool = False) -> TensorT:
@@ -2984,7 +2984,7 @@ class TensorInterface(Generic[TensorT]):
         *,
         out: builtins.tuple[TensorT, TensorT, TensorT] | None = None,
     ) -> Any:
-        """Return U, S and V of A = U diag(S) V^T (`linalg.svd` returns V^T instead of V)."""
+        """Return U, S and V with input = U diag(S) V^T (`linalg.svd` returns V^T, not V)."""
         ...
 
     def swapaxes(self, axis0: builtins.int, axis1: builtins.int) -> TensorT:
@@ -3259,13 +3259,13 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def view_as(self, other: TensorT) -> TensorT:
-        """Return `input` in the shape of `other`, sharing its memory."""
+        """Return a view of `input` in the shape of `other`."""
         ...
 
     def vsplit(
         self, indices_or_sections: builtins.int | Sequence[builtins.int]
     ) -> tuple[TensorT, ...]:
-        """Split `input`, of two or more dimensions, along the first; see `tensor_split`."""
+        """Split `input` along its first dimension; see `tensor_split`."""
         ...
 
     def where(self, condition: TensorT, other: TensorT | builtins.float) -> TensorT:

@@ -151,14 +151,14 @@ def gather_object(
     group: ProcessGroup | None = None,
     group_dst: int | None = None,
 ) -> None:
-    """Write the objects of all ranks into a list of rank `dst`.
+    """Write the objects of all ranks into a list on rank `dst`.
 
     Parameters
     ----------
     obj
         The object of this rank: anything that `pickle` can write.
     object_gather_list
-        A list with one element for each rank on rank `dst`; None on other ranks.
+        On rank `dst`, a list with one element for each rank; None on other ranks.
     dst, group_dst
         The rank that receives: its global rank, or its rank in the group; rank 0 by
         default.

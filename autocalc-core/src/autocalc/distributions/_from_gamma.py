@@ -151,7 +151,7 @@ class InverseGamma(ByRate):
 class FisherSnedecor(Distribution):
     """The F distribution of (x / df1) / (y / df2).
 
-    Here x is Chi2(df1) and y is Chi2(df2).
+    Here x and y have the distributions Chi2(df1) and Chi2(df2).
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ class FisherSnedecor(Distribution):
 class StudentT(Distribution):
     """Student's t-distribution of loc + scale * x / sqrt(y / df).
 
-    x is a standard normal number, and y is Chi2(df).
+    Here x is a standard normal number, and y has the distribution Chi2(df).
 
     Parameters
     ----------

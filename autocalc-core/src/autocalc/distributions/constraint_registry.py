@@ -56,8 +56,8 @@ class ConstraintRegistry:
         constraint
             The class, or an instance of it.
         factory
-            A function that takes a constraint of the class and returns a transform.  If
-            it is missing, a decorator is returned.
+            A function that takes a constraint of the class and returns a transform.
+            Without `factory`, a decorator is returned.
 
         Returns
         -------

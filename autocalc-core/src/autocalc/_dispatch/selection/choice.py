@@ -61,7 +61,7 @@ class use(Ordered):
         of the family on this CPU), the best first.  Without choices, kernel sets are
         ordered by rank again.
     only
-        True to allow only these kernel sets and the reference.
+        True to allow only these kernel sets and the reference kernels.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def available() -> list[str]:
 
 @contextmanager
 def count() -> Iterator[Counter[tuple[str, str]]]:
-    """Count the kernels that run in a ``with`` block, by (kernel, kernel set).
+    """Count the kernels that run in a ``with`` block, for each (kernel, kernel set).
 
     A composite kernel that runs as its decomposition counts as the kernels in it.
 

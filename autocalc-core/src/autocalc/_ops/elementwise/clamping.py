@@ -281,8 +281,8 @@ def nan_to_num(
 ) -> Tensor:
     """Return `input` with NaN, infinity and -infinity replaced by numbers.
 
-    By default NaN becomes 0, infinity the largest finite number of the dtype, and
-    -infinity the smallest one.
+    By default, NaN becomes 0, infinity becomes the largest finite number of the dtype,
+    and -infinity becomes the smallest one.
 
     Parameters
     ----------

@@ -114,7 +114,7 @@ def _columns(places: Any, shape: tuple[int, ...]) -> list[Any]:
 
 @method("argwhere")
 def argwhere(input: Tensor) -> Tensor:
-    """Return the positions of the non-zero elements, [n, ndim]; see `nonzero`.
+    """Return the positions of the non-zero elements, one in each row; see `nonzero`.
 
     Parameters
     ----------

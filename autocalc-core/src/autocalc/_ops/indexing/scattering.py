@@ -399,7 +399,8 @@ def scatter_add(
 ) -> Tensor:
     """Return `input` with `src` added at the positions `index` along `dim`.
 
-    For ``dim=0``, ``out[index[i][j]][j] += src[i][j]``, in the order of `src`.
+    For ``dim=0``, it computes ``out[index[i][j]][j] += src[i][j]``, in the order of
+    `src`.
 
     Parameters
     ----------

@@ -188,7 +188,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
 @accelerate("product", *_KNOWN, 0)
 @traced(light=True)
 def _matmul_operator(self: Tensor, other: Any) -> Tensor:
-    """Return the matrix product; leading dimensions are batches and broadcast."""
+    """Return the matrix product; leading dimensions are broadcast as batches."""
     result = product(self, other)
     if result is None:
         if is_foreign(other):

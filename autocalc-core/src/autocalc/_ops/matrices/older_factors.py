@@ -32,7 +32,7 @@ def svd(
     *,
     out: tuple[Tensor, Tensor, Tensor] | None = None,
 ) -> SVDParts:
-    """Return U, S and V of A = U diag(S) V^T (`linalg.svd` returns V^T instead of V).
+    """Return U, S and V with input = U diag(S) V^T (`linalg.svd` returns V^T, not V).
 
     Parameters
     ----------

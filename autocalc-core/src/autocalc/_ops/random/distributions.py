@@ -170,7 +170,7 @@ def multinomial(
     Raises
     ------
     ShapeError
-        If `input` is neither (C,) nor (N, C), or C is 0.
+        If the shape of `input` is neither (C,) nor (N, C), or C is 0.
 
     Examples
     --------

@@ -36,7 +36,7 @@ def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> T
     input
         The input tensor, of any shape.
     other
-        The second operand, a tensor or a number; shapes are broadcast.
+        The second operand, a tensor; shapes are broadcast.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
@@ -60,7 +60,7 @@ def logical_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Te
     input
         The input tensor, of any shape.
     other
-        The second operand, a tensor or a number; shapes are broadcast.
+        The second operand, a tensor; shapes are broadcast.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
@@ -84,7 +84,7 @@ def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> T
     input
         The input tensor, of any shape.
     other
-        The second operand, a tensor or a number; shapes are broadcast.
+        The second operand, a tensor; shapes are broadcast.
     out
         A tensor to write the result into; the result is converted to its dtype.
 

@@ -157,7 +157,7 @@ def type_as(input: Tensor, other: Tensor) -> Tensor:
 @method("contiguous")
 @traced(views=True)
 def _contiguous(self: Tensor, memory_format: Any = contiguous_format) -> Tensor:
-    """Return the tensor if its memory has this format, otherwise a copy in this format.
+    """Return the tensor if it is stored in `memory_format`, otherwise a copy that is.
 
     Examples
     --------

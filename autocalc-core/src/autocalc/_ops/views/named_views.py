@@ -144,7 +144,7 @@ def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
 @method("view_as")
 @traced(light=True)
 def view_as(input: Tensor, other: Tensor) -> Tensor:
-    """Return `input` in the shape of `other`, sharing its memory.
+    """Return a view of `input` in the shape of `other`.
 
     Parameters
     ----------

@@ -303,8 +303,8 @@ def tensor_split(
     input
         The input tensor.
     indices_or_sections
-        The number of parts, or the indices before which the tensor is split. Either one
-        may be a tensor of int64.
+        The number n of parts, or the indices before which the tensor is split. Either
+        one may be a tensor of int64.
     dim
         The dimension; a negative one counts from the end.
     axis
@@ -385,12 +385,12 @@ def hsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Parts:
 
 @method("vsplit")
 def vsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Parts:
-    """Split `input`, of two or more dimensions, along the first; see `tensor_split`.
+    """Split `input` along its first dimension; see `tensor_split`.
 
     Parameters
     ----------
     input
-        The input tensor.
+        The input tensor, with at least two dimensions.
     indices_or_sections
         The number of parts, or the indices before which the tensor is split.
 
@@ -410,7 +410,7 @@ def dsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Parts:
     Parameters
     ----------
     input
-        The input tensor.
+        The input tensor, with at least three dimensions.
     indices_or_sections
         The number of parts, or the indices before which the tensor is split.
 
