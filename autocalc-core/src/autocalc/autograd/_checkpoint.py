@@ -54,7 +54,8 @@ def checkpoint(
     DTypeError
         If `function` returns something other than tensors.
     GradError
-        In the backward pass, if the second call returns other shapes than the first.
+        If the second call, in the backward pass, returns other shapes than the first
+        call.
 
     Examples
     --------

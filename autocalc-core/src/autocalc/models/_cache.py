@@ -17,7 +17,7 @@ class KeyValueCache:
     Parameters
     ----------
     batch, heads, length, features
-        The sizes.  The two tables have the shape (batch, length, heads, features).
+        The sizes of the two tables: their shape is (batch, length, heads, features).
     dtype
         The floating-point dtype of the two tables.
 
@@ -60,14 +60,15 @@ class KeyValueCache:
         """Store the keys and values of S new positions; return all filled positions.
 
         `keys` and `values` have the shape (B, S, H, D).  The results are views of the
-        tables.  By default they are stored after the first `count` positions, and
-        `count` grows by S.  If `start` is given, they are stored at that position and
-        `count` does not change.  `autocalc.compile` needs this, because a compiled
-        function must not change an attribute.
+        tables.  By default, `keys` and `values` are stored after the first `count`
+        positions, and `count` grows by S. If `start` is given, they are stored at that
+        position and `count` does not change.  Pass `start` in a function that
+        `autocalc.compile` compiles, because a compiled function must not change an
+        attribute.
 
         Raises
         ------
-        If there is not enough room.
+        ShapeError
             If there is not enough room.
         GradError
             If `keys` or `values` have an autograd history.  Gradients do not flow

@@ -26,8 +26,8 @@ class LeNet(nn.Module):
     """LeNet: two convolutions with pooling, followed by three linear layers.
 
     LeCun, Bottou, Bengio, Haffner: Gradient-based learning applied to document
-    recognition (1998).  This version uses ReLU, and padding so that each pooling halves
-    the size exactly::
+    recognition (1998).  This version uses ReLU. The convolutions pad their inputs, so
+    that each pooling exactly halves the height and the width::
 
         x (B, 1, H, W)  -> 5x5, 6 channels  -> (B, 6, H/2, W/2)
                         -> 5x5, 16 channels -> (B, 16, H/4, W/4)
@@ -172,7 +172,7 @@ class ResNet(nn.Module):
 class RowLSTM(nn.Module):
     """Classifies an image with an LSTM that reads it row by row.
 
-    The class is predicted from the last state::
+    The class is predicted from the last state h_H::
 
         h_t, c_t = LSTM(row_t, h_{t-1}, c_{t-1})    t = 1 ... H
         logits = h_H W^T + b

@@ -38,9 +38,9 @@ def load(f: str | os.PathLike[str], *, trainable: bool = False) -> OnnxModule:
     f
         The path of the file.
     trainable
-        True if the parameters shall require gradients.  In a file that `export` wrote,
-        these are the parameters of the model; in another file, all floating-point
-        constants with at least one dimension.
+        True if the parameters shall require gradients.  If `export` wrote the file, its
+        parameters are those of the model.  In another file, the parameters are all
+        floating-point constants with at least one dimension.
 
     Returns
     -------

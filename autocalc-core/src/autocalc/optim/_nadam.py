@@ -20,8 +20,8 @@ from autocalc.optim._settings import settings_of
 class NAdam(Averaging, ParameterOptimizer):
     """NAdam: Adam with Nesterov's momentum.
 
-    For a parameter p with the gradient g, in step t = 1, 2, ...; m and v are initially
-    0::
+    Step t = 1, 2, ... updates a parameter p with the gradient g, where m and v are
+    initially 0::
 
         mu(t) = beta1 * (1 - 0.96**(t * momentum_decay) / 2)
         M(t) = mu(1) * mu(2) * ... * mu(t)

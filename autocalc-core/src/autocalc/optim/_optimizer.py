@@ -150,8 +150,8 @@ class Optimizer(Hooked):
         Raises
         ------
         ArgumentError
-            If a setting is unknown or out of range.  Also if a parameter is not a leaf,
-            or if it is in a group already.
+            If a setting is unknown or out of range, if a parameter is not a leaf, or if
+            a parameter is in a group already.
 
         Examples
         --------
@@ -228,7 +228,7 @@ class Optimizer(Hooked):
     # ---- steps -----------------------------------------------------------------------
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Set the gradients of all parameters to None, or to zero."""
+        """Set the gradients of all parameters to None, or to 0 if not `set_to_none`."""
         check_switches("zero_grad", set_to_none=set_to_none)
         for group in self.param_groups:
             for param in group["params"]:

@@ -82,7 +82,8 @@ class Peaks(NamedTuple):
     def bandwidth_of(self, nbytes: float) -> float:
         """Return the peak bandwidth, in bytes per second, of calls that move `nbytes`.
 
-        It is the best bandwidth at the next smaller measured size or at a larger one.
+        It is the largest bandwidth that was measured at the next smaller size or at any
+        larger size.
         """
         larger = [rate for size, rate in self.bandwidth if size > nbytes]
         at = max(0, len(self.bandwidth) - len(larger) - 1)

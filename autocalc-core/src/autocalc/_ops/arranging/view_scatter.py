@@ -181,9 +181,9 @@ def slice_copy(
     start, end
         The first slice and the one after the last, as in Python's slices.
     step
-        The distance of two slices, 1 or more.
+        The distance between two slices, 1 or more.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`: give only one of the two.
 
     Raises
     ------

@@ -46,7 +46,7 @@ def solve_triangular(
     upper
         True to read the upper triangle, False the lower one.
     left
-        True solves A X = B; False solves X A = B.
+        True to solve A X = B, False to solve X A = B.
     unitriangular
         True to take the diagonal as 1, without reading it.
     out
@@ -173,14 +173,14 @@ def tensorsolve(
     B
         The right-hand side.
     dims
-        Dimensions of `A` that are moved to its end first.
+        The dimensions of `A` that are moved to its end before the system is solved.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     ShapeError
-        If the sizes of `A` and `B` do not fit.
+        If the sizes of `A` and `B` do not fit together.
     LinAlgError
         If the system is singular.
 
@@ -235,7 +235,7 @@ def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) ->
     Raises
     ------
     ShapeError
-        If the sizes do not fit.
+        If the sizes of the arguments do not fit together.
     DTypeError
         If the operands do not have the same floating-point dtype.
 

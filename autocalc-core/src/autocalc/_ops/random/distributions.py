@@ -314,7 +314,7 @@ def normal(
     requires_grad
         Whether the result takes part in gradients.
     generator
-        The generator of the random numbers; None is the generator that `manual_seed`
+        The generator of the random numbers; None uses the generator that `manual_seed`
         seeds.
     out
         A tensor to write the result into; the result is converted to its dtype.

@@ -68,7 +68,7 @@ def set_rng_state(new_state: Tensor) -> None:
     Raises
     ------
     DTypeError
-        If `new_state` is no tensor.
+        If `new_state` is not a tensor.
     ArgumentError
         If `new_state` does not have the form that `get_rng_state` returns.
 

@@ -207,7 +207,7 @@ def var_mean(
     correction
         The number that is subtracted from n in the divisor; ``unbiased=True`` is 1.
     axis, keepdims
-        NumPy's names for `dim` and `keepdim`: give one name of each.
+        NumPy's names for `dim` and `keepdim`: give only one name of each argument.
 
     Examples
     --------
@@ -246,7 +246,7 @@ def std_mean(
     correction
         The number that is subtracted from n in the divisor; ``unbiased=True`` is 1.
     axis, keepdims
-        NumPy's names for `dim` and `keepdim`: give one name of each.
+        NumPy's names for `dim` and `keepdim`: give only one name of each argument.
 
     Examples
     --------

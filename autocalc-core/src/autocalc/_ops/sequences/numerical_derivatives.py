@@ -96,7 +96,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     Raises
     ------
     ShapeError
-        If `x` is no vector.
+        If `x` is not a vector.
     ArgumentError
         If `N` is negative.
 

@@ -441,7 +441,7 @@ def trapezoid(
 ) -> Tensor:
     """Return the integral of `y` along `dim`, by the trapezoidal rule.
 
-    The values are those at the points `x`, or at points that are `dx` (1 by default)
+    `y` holds the values at the points `x`, or at points that are `dx` (1 by default)
     apart.
 
     Parameters
@@ -455,7 +455,7 @@ def trapezoid(
     dim
         The dimension; a negative one counts from the end.
     axis
-        NumPy's name for `dim`: give one of the two.
+        NumPy's name for `dim`: give only one of the two.
 
     Raises
     ------

@@ -51,7 +51,7 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """Return a view of the windows along a dimension, as a new last dimension.
 
     ``out[..., i, ..., j] = input[..., i * step + j, ...]``.  Windows that overlap share
-    their elements, so a write into such a view raises an error.
+    their elements, so a write into the view raises an error.
 
     Parameters
     ----------

@@ -97,8 +97,8 @@ class SyncBatchNorm(_BatchNorm):
     def relu(self, input: Tensor, residual: Tensor | None = None) -> Tensor:
         """Return ``relu(self(input) + residual)``.
 
-        Without other ranks, one kernel computes it in the forward pass, and one kernel
-        in the backward pass.
+        If there are no other ranks, one kernel computes the forward pass, and one
+        kernel computes the backward pass.
         """
         if self._group() is None:
             return super().relu(input, residual)

@@ -26,8 +26,8 @@ class CosineAnnealingLR(LRScheduler):
 
         lr = eta_min + (base_lr - eta_min) * (1 + cos(pi * epoch / T_max)) / 2
 
-    It is computed from the rate of the previous epoch.  So a change of the rate by
-    another scheduler is kept.
+    Each epoch computes it from the rate of the previous epoch, so a change of the rate
+    by another scheduler is kept.
 
     Loshchilov, Hutter: SGDR, stochastic gradient descent with warm restarts (ICLR
     2017).

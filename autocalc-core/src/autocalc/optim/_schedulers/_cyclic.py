@@ -45,9 +45,9 @@ class CyclicLR(MovingMomentum):
         The argument of `scale_fn`: ``"cycle"`` for the number of the cycle, from 1 on,
         or ``"iterations"`` for the number of the step, from 0 on.
     cycle_momentum
-        True to also change the momentum (for Adam, beta1).  It falls from
+        True to also change the momentum (for Adam, beta1).  The momentum falls from
         `max_momentum` to `base_momentum` while the learning rate rises, and rises again
-        afterwards.
+        while the learning rate falls.
     base_momentum, max_momentum
         The limits of the momentum: one number, or one for each group.
     last_epoch

@@ -370,7 +370,8 @@ class _ByRule(LRScheduler):
     def state_dict(self) -> dict[str, Any]:
         """Return the state as a dict.
 
-        Of a function that is an object, it holds the attributes.
+        The dict does not hold the functions.  If a function is an object of a class
+        with ``__call__``, the dict holds the object's attributes.
         """
         kept = [
             None if isinstance(rule, FunctionType) else dict(vars(rule))

@@ -55,9 +55,9 @@ class OneCycleLR(MovingMomentum):
     anneal_strategy
         The form of the rise and of the fall: ``"cos"`` or ``"linear"``.
     cycle_momentum
-        True to also change the momentum (for Adam, beta1).  It falls from
+        True to also change the momentum (for Adam, beta1).  The momentum falls from
         `max_momentum` to `base_momentum` while the learning rate rises, and rises again
-        afterwards.
+        while the learning rate falls.
     base_momentum, max_momentum
         The limits of the momentum: one number, or one for each group.
     div_factor, final_div_factor

@@ -33,12 +33,13 @@ class ReduceLROnPlateau(LRScheduler):
     factor
         The factor of the learning rate; less than 1.
     patience
-        The number of epochs without an improvement after which nothing is changed yet.
+        The largest number of consecutive epochs without an improvement that does not
+        change the learning rate.
     threshold
         The smallest change of the metric that counts as an improvement.
     threshold_mode
         ``"rel"`` if `threshold` is a fraction of the best metric so far; ``"abs"`` if
-        it is a difference from it.
+        it is a difference from the best metric.
     cooldown
         The number of epochs after a change in which the metric is ignored.
     min_lr

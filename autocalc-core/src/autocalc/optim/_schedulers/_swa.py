@@ -27,8 +27,8 @@ _CURVES = {"cos": _cosine, "linear": _line}
 class SWALR(LRScheduler):
     """Changes the learning rate to `swa_lr` over `anneal_epochs` steps; then keeps it.
 
-    It is used while the weights are averaged.  Each step first undoes the interpolation
-    of the previous step.  So another scheduler may change the rate in between.
+    It is used while the weights are averaged.  Each step first undoes the change of the
+    previous step, so another scheduler may also change the rate between two steps.
 
     Izmailov et al.: Averaging weights leads to wider optima and better generalization
     (UAI 2018).
