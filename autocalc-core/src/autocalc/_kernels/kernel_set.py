@@ -388,8 +388,8 @@ class KernelSet:
     api
         The `KERNEL_API_VERSION` for which the set was written.
     rank
-        The rank: the set with the highest rank runs.  The reference has 0, BLAS 100,
-        and SIMD 200 to 300.
+        The rank: the set with the highest rank runs.  The reference kernels have the
+        rank 0, BLAS has 100, and SIMD has 200 to 300.
     device
         The device whose arrays the kernels accept: ``"cpu"``, or a name that the set
         defines, such as ``"cuda"``.  Tensors are moved to it with ``.to("cuda")``.

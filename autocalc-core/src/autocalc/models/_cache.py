@@ -12,7 +12,7 @@ from autocalc.errors import GradError, ShapeError
 class KeyValueCache:
     """A cache of the keys and values of one attention layer.
 
-    It has room for `length` positions, which is allocated when the cache is made.
+    Its memory, for `length` positions, is allocated when the cache is made.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class KeyValueCache:
     def append(
         self, keys: Tensor, values: Tensor, start: int | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Store the keys and values of S new positions; return all filled positions.
+        """Store the keys and values of S new positions; return those of all positions.
 
         `keys` and `values` have the shape (B, S, H, D).  The results are views of the
         tables.  By default, `keys` and `values` are stored after the first `count`

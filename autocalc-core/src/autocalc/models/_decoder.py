@@ -174,7 +174,7 @@ class Decoder(nn.Module):
     table, and P is the table of position vectors::
 
         x = E[tokens] + P[positions]            (B, S, d)
-        x = Block_L(... Block_1(x))
+        x = Block_L(...(Block_1(x)))
         logits = Norm(x) E^T                    (B, S, V)
 
     Parameters
@@ -305,8 +305,8 @@ class Decoder(nn.Module):
             they are given, `tokens` are the tokens that follow the earlier ones.
         start
             The position of the first token.  If it is given, the caches are read and
-            written at this position, and their `count` does not change.  A function
-            that `autocalc.compile` compiles must pass `start`.
+            written at this position, and their `count` does not change.  A compiled
+            function (`autocalc.compile`) must pass `start` if it passes `caches`.
         """
         past = _past(None if caches is None else caches[0], start)
         self._check_tokens(tokens, past)

@@ -60,7 +60,7 @@ class TextLSTM(nn.Module):
     table::
 
         x = E[tokens]                               (B, S, d)
-        h_t, c_t = LSTM(x_t, h_{t-1}, c_{t-1})      L layers, t = 1 ... S
+        h_t, c_t = LSTM(x_t, h_{t-1}, c_{t-1})      L layers, t = 1, ..., S
         logits = dropout(h) E^T + b                 (B, S, V)
 
     Parameters

@@ -80,7 +80,7 @@ class TextConfig:
     precision: str = "float32"
 
     def make_model(self, vocabulary: int) -> Decoder | TextLSTM:
-        """Return a new model of these sizes, with random weights."""
+        """Return a new model with the sizes in these settings and random weights."""
         if self.model == "lstm":
             sizes = vocabulary, self.d_model, self.layers
             return TextLSTM(*sizes, dropout=self.dropout)
@@ -216,7 +216,7 @@ class TextTraining:
         self._train_step: Any = train_step
 
     def compile(self) -> None:
-        """Compile all further steps; the results are the same, bit for bit."""
+        """Compile all further steps; the results are exactly the same."""
         self._train_step = compile(train_step, exact=True, fallback=True)
 
     @property

@@ -24,7 +24,7 @@ class VisionTransformer(nn.Module):
     computes::
 
         x = patches W_p^T + b_p + positions     (B, N, d), N = (H / P) (W / P)
-        x = Block_L(... Block_1(x))             every patch sees every other
+        x = Block_L(...(Block_1(x)))            every patch sees every other
         logits = mean(Norm(x)) W^T + b          (B, classes)
 
     The original paper uses a separate class token instead of the mean over all patches.

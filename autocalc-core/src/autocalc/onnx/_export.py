@@ -55,16 +55,16 @@ def export(
         are ``output``, or ``output_0``, ``output_1`` and so on.
     dynamic_axes
         The dimensions whose size may differ between calls, given as
-        ``{"x": {0: "batch"}}`` or ``{"x": [0]}``.  All dimensions that are named here
-        must have the same size in each call, for example the size of the batch.  The
+        ``{"x": {0: "batch"}}`` or ``{"x": [0]}``.  Within one call, all these
+        dimensions must have the same size, for example the size of the batch.  The
         model is then recorded three times, with different sizes of 2 or more.
 
     Raises
     ------
     OnnxError
-        If the package onnx is missing; if the model uses operations that ONNX does not
-        have.  The message lists all of these operations.  The error is also raised if
-        the model reads the value of a tensor, or changes its parameters or buffers.
+        If the package onnx is missing, or if the model uses operations that ONNX does
+        not have.  The message lists all of these operations.  The error is also raised
+        if the model reads the value of a tensor, or changes its parameters or buffers.
     ArgumentError
         If the number of names is wrong, if the model does not return a tensor, or if
         the file cannot be written.

@@ -24,7 +24,7 @@ class NAdam(Averaging, ParameterOptimizer):
     initially 0::
 
         mu(t) = beta1 * (1 - 0.96**(t * momentum_decay) / 2)
-        M(t) = mu(1) * mu(2) * ... * mu(t)
+        M(t) = the product of mu(1), ..., mu(t)
         g += weight_decay * p
         m += (1 - beta1) * (g - m)
         v = beta2 * v + (1 - beta2) * g**2

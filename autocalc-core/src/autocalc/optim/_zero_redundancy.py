@@ -60,7 +60,7 @@ class ZeroRedundancyOptimizer(Optimizer):
     Raises
     ------
     DTypeError
-        If `optimizer_class` is not a class of optimizers, or if it is `LBFGS`.
+        If `optimizer_class` is not a subclass of `Optimizer`, or if it is `LBFGS`.
     ArgumentError
         If this rank is not in `process_group`.
 

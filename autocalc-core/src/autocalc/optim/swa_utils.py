@@ -266,8 +266,8 @@ def _copy(sources: Iterable[Tensor], targets: Iterable[Tensor]) -> None:
 def update_bn(loader: Iterable[Any], model: Any, device: Any = None) -> None:
     """Recompute the running statistics of all batch norms of a model from the data.
 
-    This is necessary for averaged weights, because their activations differ from those
-    during training.
+    This is necessary for a model with averaged weights, because its activations differ
+    from those during training.
 
     Parameters
     ----------

@@ -90,7 +90,7 @@ class Peaks(NamedTuple):
         return max(rate for _, rate in self.bandwidth[at:])
 
     def seconds(self, flops: float, nbytes: float, dtype: str) -> float:
-        """Return the shortest possible time for an amount of work: the roof."""
+        """Return the shortest possible time for an amount of work (roofline model)."""
         arithmetic = flops / self.flops_of(dtype)
         return max(arithmetic, nbytes / self.bandwidth_of(nbytes) if nbytes else 0.0)
 

@@ -44,9 +44,9 @@ class profile:
     Only the thread that runs the block is recorded: its eager calls, and each
     instruction of its compiled programs.  Call `step` at the end of each step.  If you
     do not call `step`, a step ends with each step of an optimizer, and with each
-    compiled call that updates parameters.  If there are none of these either, the whole
-    block is one step.  In the block, each kernel takes some microseconds longer; after
-    the block, there is no cost.
+    compiled call that updates parameters.  If the block contains neither of the two,
+    the whole block is one step.  In the block, each kernel takes some microseconds
+    longer; after the block, there is no cost.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class profile:
     Attributes
     ----------
     steps
-        The seconds of each counted step.
+        The duration of each counted step, in seconds.
     is_full
         Whether the recording has stopped because `max_events` was reached.
 

@@ -183,7 +183,7 @@ def slice_copy(
     step
         The distance between two slices, 1 or more.
     axis
-        NumPy's name for `dim`: give only one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Raises
     ------

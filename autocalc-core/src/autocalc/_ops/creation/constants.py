@@ -228,7 +228,7 @@ def ones(
     *sizes
         The sizes of the result, as separate arguments or as one sequence.
     size
-        The sizes as a keyword argument, instead of `*sizes`.
+        The sizes as a keyword argument.
     out
         A tensor to write the result into; the result is converted to its dtype.
     dtype

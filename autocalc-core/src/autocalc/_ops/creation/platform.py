@@ -99,9 +99,9 @@ def set_float32_matmul_precision(precision: str) -> None:
     ``1.2 * 2**-15 * (|A| @ |B|)``, in addition to the error of the sum in float32.
     "medium" computes only ``a1 * b1``; its error is at most
     ``1.35 * 2**-7 * (|A| @ |B|)``, again in addition to the error of the sum.  For sums
-    of 256 products of normally distributed numbers, the error relative to ``|A| @ |B|``
-    (root mean square) is 2**-26 with "highest", 2**-21 with "high", and 2**-12 with
-    "medium".
+    of 256 products of normally distributed numbers, the root mean square of the error
+    relative to ``|A| @ |B|`` is 2**-26 with "highest", 2**-21 with "high", and 2**-12
+    with "medium".
 
     The setting affects matrix products, `linear` and their gradients, and the gradients
     of `LSTM`'s weights and input.  Kernels are chosen, and compiled functions are

@@ -55,8 +55,8 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
     size
         The shape of the output, (N, C, H, W) or (N, C, D, H, W).
     align_corners
-        True if -1 and 1 are the centres of the first and last pixels; False, the
-        default, if they are the outer edges of these pixels.
+        If True, -1 and 1 are the centres of the first and last pixels.  If False, the
+        default, -1 and 1 are the outer edges of these pixels.
 
     Returns
     -------
@@ -136,8 +136,8 @@ def grid_sample(
         The values outside of the image: ``"zeros"``; ``"border"``, the nearest pixel of
         the image; or ``"reflection"``, the mirrored image.
     align_corners
-        True if -1 and 1 are the centres of the first and last pixels.  False, the
-        default, if they are the outer edges of these pixels.
+        If True, -1 and 1 are the centres of the first and last pixels.  If False, the
+        default, -1 and 1 are the outer edges of these pixels.
 
     Returns
     -------

@@ -112,7 +112,7 @@ def multilabel_margin_loss(
     Parameters
     ----------
     input
-        The scores x, of shape (N, C) or (C,).
+        The scores x, a tensor of shape (N, C) or (C,).
     target
         The labels, a tensor of int64 with the shape of `input`.  In each row, the
         labels before the first negative number count.

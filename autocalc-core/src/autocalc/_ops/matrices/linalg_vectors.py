@@ -48,7 +48,7 @@ def cross(
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis
-        NumPy's name for `dim`: give only one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def vecdot(
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis
-        NumPy's name for `dim`: give only one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Raises
     ------
@@ -195,7 +195,7 @@ def cond(
         If `A` has fewer than 2 dimensions.  If `p` is neither 2, -2 nor None, matrices
         that are not square also raise it.
     ArgumentError
-        If `p` is not one of these orders.
+        If `p` is not one of the orders above.
     LinAlgError
         If a matrix holds NaN or infinity; the message says where.
 

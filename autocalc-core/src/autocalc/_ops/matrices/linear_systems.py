@@ -122,8 +122,8 @@ def solve(
     A
         A tensor of shape [..., n, n].
     B
-        A tensor of shape [..., n, k].  It may also hold vectors, with the shape [n], or
-        [..., n] with the same leading dimensions as `A`.
+        A tensor of shape [..., n, k]; or vectors, of shape [n] or of shape [..., n]
+        with the leading dimensions of `A`.
     left
         True to solve A X = B. False to solve X A = B, where B has the shape [..., k,
         n].

@@ -211,8 +211,7 @@ def lu_factor(
     A
         A tensor of shape [..., m, n]; k is the smaller of m and n.
     pivot
-        True to exchange rows; without exchanges, the factors of some matrices do not
-        exist.
+        True to exchange rows, so that the factors always exist.
     out
         Two tensors to write the results into, converted to their dtypes.
 
@@ -255,8 +254,7 @@ def lu_of(
     A
         A tensor of shape [..., m, n]; k is the smaller of m and n.
     pivot
-        True to exchange rows; without exchanges, the factors of some matrices do not
-        exist.
+        True to exchange rows, so that the factors always exist.
     out
         Three tensors to write the results into, converted to their dtypes.
 

@@ -212,7 +212,7 @@ def tensorsolve(
 @declared
 @rounded_once
 def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the first n columns of a product of reflections, H_1 H_2 ... H_k.
+    """Return the first n columns of the product of the reflections H_1, ..., H_k.
 
     Here H_i = I - tau_i v_i v_i^T, where v_i is column i of `A` below the diagonal, 1
     on the diagonal, and 0 above it.  LAPACK stores the Q of A = Q R in this form.  The

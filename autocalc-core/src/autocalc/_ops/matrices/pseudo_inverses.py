@@ -303,10 +303,10 @@ def lstsq(
     LstsqResult
         The named tuple (solution, residuals, rank, singular_values).  The solution has
         the shape [..., n, k] or [..., n].  The residuals, of shape [..., k] with k = 1
-        for vectors, are the sums of squares.  They are empty for "gelsy", and if m <=
-        n; for "gelsd" and "gelss" also if the rank of a matrix is below n.  The rank,
-        of shape [...], is empty for "gels".  The singular values, of shape [..., min(m,
-        n)], are empty for "gelsy" and "gels".
+        for vectors, are the sums of squares.  They are empty for "gelsy" and if m <= n.
+        For "gelsd" and "gelss", they are also empty if the rank of a matrix is below n.
+        The rank, of shape [...], is empty for "gels".  The singular values, of shape
+        [..., min(m, n)], are empty for "gelsy" and "gels".
 
     Raises
     ------

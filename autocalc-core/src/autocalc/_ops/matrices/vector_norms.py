@@ -70,7 +70,7 @@ def vector_norm(
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        NumPy's names for `dim` and `keepdim`: give only one name of each argument.
+        NumPy's names for `dim` and `keepdim`; use only one name for each.
 
     Raises
     ------
@@ -222,7 +222,7 @@ def matrix_norm(
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        NumPy's names for `dim` and `keepdim`: give only one name of each argument.
+        NumPy's names for `dim` and `keepdim`; use only one name for each.
 
     Raises
     ------
@@ -310,8 +310,8 @@ def linalg_norm(
     ord
         The order of the norm: a number, inf, "fro" or "nuc".
     dim
-        One dimension, or several, for a vector norm; two dimensions for a matrix norm.
-        By default, all dimensions.
+        One dimension, or several, for a vector norm; two dimensions for a matrix norm;
+        by default all dimensions.
     keepdim
         True to keep the reduced dimensions, with size 1.
     dtype
@@ -319,7 +319,7 @@ def linalg_norm(
     out
         A tensor to write the result into; the result is converted to its dtype.
     axis, keepdims
-        NumPy's names for `dim` and `keepdim`: give only one name of each argument.
+        NumPy's names for `dim` and `keepdim`; use only one name for each.
 
     Raises
     ------

@@ -134,7 +134,7 @@ def fractional_max_pool3d(
         If `output_size` and `output_ratio` are both given or both missing, or an
         argument is out of range.
     DTypeError
-        If `input` is not a floating-point tensor.
+        If the input is not a floating-point tensor.
 
     Examples
     --------

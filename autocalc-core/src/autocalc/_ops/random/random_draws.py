@@ -97,7 +97,7 @@ def rand(
     *sizes
         The sizes of the result, as separate arguments or as one sequence.
     size
-        The sizes as a keyword argument, instead of `*sizes`.
+        The sizes as a keyword argument.
     generator
         The generator of the random numbers; None uses the generator that `manual_seed`
         seeds.

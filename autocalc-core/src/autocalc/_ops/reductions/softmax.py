@@ -133,8 +133,8 @@ def softmin(
     input
         The input tensor, of any shape.
     dim
-        The dimension of the classes. If it is not given, dimension 0 or 1 is used, with
-        a warning.
+        The dimension of the classes; without it, dimension 0 or 1 is used, with a
+        warning.
     dtype
         The dtype to which `input` is cast first.
 

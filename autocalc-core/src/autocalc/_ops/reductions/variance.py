@@ -201,13 +201,13 @@ def var_mean(
     dim
         The dimensions that are reduced, one or several; all by default.
     unbiased
-        True to divide by n - 1 instead of n.
+        True to divide by n - 1, False to divide by n, the number of elements.
     keepdim
         True to keep the reduced dimensions, with size 1.
     correction
-        The number that is subtracted from n in the divisor; ``unbiased=True`` is 1.
+        The number that is subtracted from n in the divisor; ``unbiased=True`` means 1.
     axis, keepdims
-        NumPy's names for `dim` and `keepdim`: give only one name of each argument.
+        NumPy's names for `dim` and `keepdim`; use only one name for each.
 
     Examples
     --------
@@ -240,13 +240,13 @@ def std_mean(
     dim
         The dimensions that are reduced, one or several; all by default.
     unbiased
-        True to divide by n - 1 instead of n.
+        True to divide by n - 1, False to divide by n, the number of elements.
     keepdim
         True to keep the reduced dimensions, with size 1.
     correction
-        The number that is subtracted from n in the divisor; ``unbiased=True`` is 1.
+        The number that is subtracted from n in the divisor; ``unbiased=True`` means 1.
     axis, keepdims
-        NumPy's names for `dim` and `keepdim`: give only one name of each argument.
+        NumPy's names for `dim` and `keepdim`; use only one name for each.
 
     Examples
     --------

@@ -455,7 +455,7 @@ def trapezoid(
     dim
         The dimension; a negative one counts from the end.
     axis
-        NumPy's name for `dim`: give only one of the two.
+        NumPy's name for `dim`; use only one of the two names.
 
     Raises
     ------

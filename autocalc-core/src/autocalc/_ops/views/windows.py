@@ -50,8 +50,8 @@ def _places(k: Any, g: Any, count: int, size: int, step: int) -> Any:
 def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """Return a view of the windows along a dimension, as a new last dimension.
 
-    ``out[..., i, ..., j] = input[..., i * step + j, ...]``.  Windows that overlap share
-    their elements, so a write into the view raises an error.
+    ``out[..., i, ..., j] = input[..., i * step + j, ...]``.  If windows overlap, they
+    share elements, and a write into the view raises an error.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ class SyncBatchNorm(_BatchNorm):
     """Batch normalization with the statistics of the batches of all processes.
 
     In training, the mean and the variance of each channel are computed over the inputs
-    of all ranks. So n ranks with one part of a batch each compute the same as
+    of all ranks.  So n ranks, each with one part of a batch, compute the same as
     `BatchNorm1d`, `BatchNorm2d` or `BatchNorm3d` with the whole batch.  All ranks have
     to call the layer.
 

@@ -55,8 +55,8 @@ class LinearCrossEntropyOptions:
     batch_chunk_size
         The number of rows of a chunk.  None lets `chunking_method` choose it.
     chunking_method
-        The rule that chooses the number of rows.  ``"auto"`` chooses it so that the
-        logits of a chunk have 2**24 elements, which are 64 MiB in float32.  With
+        The rule that chooses the number of rows.  ``"auto"`` chooses the number so that
+        the logits of a chunk have 2**24 elements, which are 64 MiB in float32.  With
         ``"aspect_ratio"``, the logits of a chunk are about as large as the input.  With
         ``"aspect_ratio:n"``, they are n times smaller.  None makes one chunk of all
         rows.
@@ -158,8 +158,8 @@ def linear_cross_entropy(
     input
         The features, of shape (N, F) or (F,), with a floating-point dtype.
     linear_weight
-        The weight of the linear layer, of shape (C, F).  A shape (C, d1, ..., F) gives
-        losses at several positions.
+        The weight of the linear layer, of shape (C, F).  With a shape (C, d1, ..., F),
+        each sample has losses at several positions.
     target
         Class labels from 0 to C - 1, of dtype int64 or uint8 and of shape (N,), () or
         (N, d1, ...).  Instead of labels, it may be class probabilities, of the dtype of

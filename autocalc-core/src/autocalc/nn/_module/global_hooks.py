@@ -130,7 +130,7 @@ def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
 def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call ``hook(module, grad_input, grad_output)`` in every module's backward pass.
 
-    It is called when the gradients of the inputs of a module are known.
+    The hook is called when the gradients of the inputs of a module are known.
 
     The hook may return new gradients of the inputs.
 

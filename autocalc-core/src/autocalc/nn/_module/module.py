@@ -232,8 +232,8 @@ class Module(StatefulModule["Module"]):
         Raises
         ------
         ArgumentError
-            If there is no such device.  ``ac.cuda.is_available()`` returns whether
-            there is one.
+            If this machine has no CUDA device.  ``ac.cuda.is_available()`` returns
+            whether there is one.
         """
         return self.to(numbered("cuda", device))
 

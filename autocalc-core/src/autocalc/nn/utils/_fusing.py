@@ -93,7 +93,7 @@ def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
     ------
     ArgumentError
         If a module is in training mode or has a wrong class, if the norm has no running
-        statistics, or if the norm does not have as many channels as the output of the
+        statistics, or if the norm's channels are not the output channels of the
         convolution.
     ShapeError
         If a transposed convolution has more than one group.

@@ -362,7 +362,8 @@ def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
     module
         The module to examine.
     tensor_name
-        The name of the tensor.  None asks for any tensor of the module.
+        The name of the tensor.  None tests whether any tensor of the module is
+        parametrized.
 
     Examples
     --------

@@ -43,7 +43,7 @@ class LRScheduler:
     Parameters
     ----------
     optimizer
-        The optimizer.  Its learning rates, ``group["lr"]``, are set.
+        The optimizer.  The scheduler sets its learning rates, ``group["lr"]``.
     last_epoch
         If a training is resumed, the number of its last finished epoch, counted from 0.
         Before the state of the training was saved, `step` had been called

@@ -89,8 +89,9 @@ class SequentialLR(_Combined):
         The epochs at which the next scheduler starts.  There is one epoch fewer than
         there are schedulers.
     last_epoch
-        The number of the last finished epoch if a training is resumed, otherwise -1.
-        The `last_epoch` of each scheduler in the list is ignored.
+        If a training is resumed, the number of its last finished epoch, counted from 0.
+        -1 means a new training.  The `last_epoch` of each scheduler in the list is
+        ignored.
 
     Examples
     --------

@@ -41,8 +41,8 @@ class OneCycleLR(MovingMomentum):
     Parameters
     ----------
     optimizer
-        The optimizer.  The learning rates of its groups are set, and their momentum if
-        `cycle_momentum` is True.
+        The optimizer.  The scheduler sets the learning rates of its groups, and their
+        momentum if `cycle_momentum` is True.
     max_lr
         The highest learning rate: one number, or one for each group.
     total_steps
@@ -66,7 +66,7 @@ class OneCycleLR(MovingMomentum):
         True to divide the fall into two parts.  The first part takes as many steps as
         the rise and ends at the initial rate.  The second part ends at the final rate.
     last_epoch
-        The number of the last finished step, counted from 0, if a training is resumed.
+        If a training is resumed, the number of its last finished step, counted from 0.
         -1 means a new training.
 
     Examples

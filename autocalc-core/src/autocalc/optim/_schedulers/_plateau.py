@@ -26,7 +26,7 @@ class ReduceLROnPlateau(LRScheduler):
     Parameters
     ----------
     optimizer
-        The optimizer.  Its learning rates, ``group["lr"]``, are set.
+        The optimizer.  The scheduler sets its learning rates, ``group["lr"]``.
     mode
         ``"min"`` if a smaller metric is better, for example a loss.  ``"max"`` if a
         larger one is better, for example an accuracy.

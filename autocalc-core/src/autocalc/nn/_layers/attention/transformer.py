@@ -48,8 +48,8 @@ class TransformerEncoder(Module):
     Parameters
     ----------
     encoder_layer
-        The layer to copy: a `TransformerEncoderLayer`.  All copies have its initial
-        values.
+        The layer to copy: a `TransformerEncoderLayer`.  All copies have the same
+        initial values as this layer.
     num_layers
         The number of layers.
     norm
@@ -117,8 +117,8 @@ class TransformerDecoder(Module):
     Parameters
     ----------
     decoder_layer
-        The layer to copy: a `TransformerDecoderLayer`.  All copies have its initial
-        values.
+        The layer to copy: a `TransformerDecoderLayer`.  All copies have the same
+        initial values as this layer.
     num_layers
         The number of layers.
     norm
