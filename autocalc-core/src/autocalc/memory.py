@@ -17,11 +17,13 @@ __all__ = ["live_node_count", "snapshot", "stats", "trace", "trim"]
 
 
 def stats() -> dict[str, int]:
-    """Return the counters of the allocator; empty if NumPy allocates the memory.
+    """Return the counters of the allocator, as a dict.
+
+    The dict is empty if NumPy allocates the memory.
 
     The counters in bytes are `in_use`, its `peak`, and `cached`, the memory of freed
-    blocks. `workspace` is the part of `in_use` that threads keep for kernels, for
-    example for packed operands, and `peak_results` is the peak of the other part.
+    blocks.  `workspace` is the part of `in_use` that threads keep for kernels, for
+    example for packed operands, and `peak_results` is the peak of the rest of `in_use`.
     `blocks` is the number of blocks in use, and `allocations` the number of blocks
     requested so far; `reused` of these were taken from the cache.
 
@@ -98,7 +100,7 @@ def trace() -> Trace:
     Raises
     ------
     CompileError
-        If the block begins inside a function that is being recorded.
+        If the block begins inside a function that `autocalc.compile` is recording.
 
     Examples
     --------

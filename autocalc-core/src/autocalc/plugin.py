@@ -67,7 +67,7 @@ __all__ = [
 
 
 def include_dir() -> Path:
-    """Return the folder that contains ``autocalc_kernel.h`` and its Python entry.
+    """Return the folder of the C headers for kernels, such as ``autocalc_kernel.h``.
 
     Examples
     --------

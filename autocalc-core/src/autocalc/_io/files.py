@@ -48,25 +48,24 @@ def save(
         object with a `state_dict()` (a module, an optimizer), at any depth.  Tensors
         with the same memory, shape and strides are stored once.
     f : str, path or file
-        The file to write.  If it is given by its path, it is replaced in one step after
-        all data is on the disk, so a crash leaves either the old file or the new one.
-        A file that is open for writing in binary mode, or an `io.BytesIO`, is written
+        The file to write.  If `f` is a path, the file is replaced in one step after all
+        data is on the disk, so a crash leaves either the old file or the new one.  A
+        file that is open for writing in binary mode, or an `io.BytesIO`, is written
         from its current position on.
     lock : bool, optional
         True to also store in the file which kernels have run so far, as `kernels.lock`
         returns them.  `kernels.use_lock` reads this part; `load` and other programs
         ignore it.
 
-    Notes
-    -----
-    The file contains its own SHA-256 digest, which `load` verifies.  One core of a Zen
-    CPU computes it at 1.2 GB/s, so that loading 400 MB takes 0.85 s instead of 0.35 s.
+    Notes ----- The file contains its own SHA-256 digest, which `load` verifies.  One
+    core of a Zen CPU computes the digest at 1.2 GB/s.  Therefore, loading 400 MB takes
+    0.85 s; without the check, it would take 0.35 s.
 
     Raises
     ------
     DTypeError
-        If `obj` contains something else; the message says where.  If `f` is neither a
-        path nor a file, or is a text file.
+        If `obj` contains anything else, if `f` is neither a path nor a file, or if `f`
+        is a file that is open in text mode.  For `obj`, the message says where.
     ArgumentError
         If the file is closed or open for reading only, or `lock` is neither True nor
         False.
@@ -126,12 +125,12 @@ def load(
     weights_only: bool | None = None,
     verify: bool = True,
 ) -> Any:
-    """Load a file of `save`; from another safetensors file, return a dict of tensors.
+    """Load a file that `save` wrote, or another safetensors file as a dict of tensors.
 
     It also reads files of `torch.save` that contain only tensors and plain values in
     dicts, lists and tuples, such as a `state_dict` or the state of an optimizer.
-    Tensors that overlapped in memory when they were saved do so on the CPU again, and
-    have the same strides.
+    Tensors that shared memory when they were saved share memory again if they are
+    loaded on the CPU, and have the same strides.
 
     Parameters
     ----------
@@ -151,17 +150,19 @@ def load(
     -------
     object
         The saved value.  Its tensors are copies in memory, so changing or removing the
-        file does not affect them.  A tensor that was stored once is loaded as one
-        tensor.
+        file does not affect them.  Tensors that `save` stored once, because they had
+        the same memory, shape and strides, are loaded as one tensor.
 
     Raises
     ------
     CheckpointError
         If the file is missing, incomplete, changed since it was saved, or neither a
-        safetensors file nor one of `torch.save`.  If it refers to anything but tensors
-        and plain values, or contains dtypes that AutoCalc does not have.
+        safetensors file nor one of `torch.save`.  The error is also raised if a file of
+        `torch.save` contains other objects than tensors and plain values, or dtypes
+        that AutoCalc does not have.
     DTypeError
-        If `f` is neither a path nor a file, or is a text file.
+        If `f` is neither a path nor a file, or if it is a file that is open in text
+        mode.
     ArgumentError
         If the file is closed or open only for writing, or the device is not available.
 

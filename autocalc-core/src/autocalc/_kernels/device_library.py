@@ -13,10 +13,11 @@ class DeviceLibrary(Protocol):
 
     An array has ``shape``, ``strides`` in bytes, ``ndim``, ``size``, ``flags`` with
     ``c_contiguous``, ``reshape``, ``transpose``, ``view(dtype)`` and basic indexing,
-    all of which return views.  Assigning to ``a[...]`` converts and copies.  Kernels of
-    the device receive such arrays; 0-d numbers of a call may be NumPy arrays.  Work may
-    be asynchronous: `to_host` and `synchronize` wait for it.  They also raise the
-    errors that kernels have found since the last wait.
+    all of which return views.  An assignment to ``a[...]`` copies the values and
+    converts them to the dtype of ``a``.  Kernels of the device receive these arrays.
+    Operands without dimensions may also be NumPy arrays.  Work may be asynchronous:
+    `to_host` and `synchronize` wait for it.  They also raise the errors that kernels
+    have found since the last wait.
 
     Attributes
     ----------

@@ -33,7 +33,7 @@ class DispatchKey(NamedTuple):
     dtypes
         One entry for each operand in the order of the signature, outputs first.  The
         entry is the operand's dtype, or None if the operand is absent or not wanted.
-        The entry of a list is that of its first array.
+        If an operand is a list of arrays, its entry is that of the first array.
     attributes
         The attributes of the call, by position.
     accumulate
@@ -88,25 +88,26 @@ class KernelImpl:
     rank
         The rank of this kernel, instead of the rank of the set.
     exception
-        The name of a wider error budget, one of the spec's `exceptions`.  This kernel
-        is tested with it, instead of the budget of the spec.
+        The name of a wider error budget, one of the `exceptions` of the kernel's spec.
+        This kernel is tested with the wider budget instead of the usual budget of the
+        spec.
     channels_last
-        A function ``channels_last(key)`` for a spec that prefers channels-last images.
-        It returns True if the call is faster with images in this layout.  The kernel
-        then receives and returns channels-last images, regardless of the caller's
-        layout.
+        For kernels whose spec prefers channels-last images: a function
+        ``channels_last(key)`` that returns True if the call is faster with images in
+        this layout.  The kernel then receives and returns channels-last images,
+        regardless of the caller's layout.
     transposed_weight
-        A function for kernels of `linear` and `gemm`. ``transposed_weight(key)`` is
-        True if a call would be faster with its second operand transposed; the rows of
-        that operand run along the axis of the sums. Compiled programs then keep a
-        transposed copy of a weight that they do not write.
+        A function for kernels of `linear` and `gemm`.  ``transposed_weight(key)`` is
+        True if a call would be faster if its second operand, whose rows run along the
+        axis of the sums, were stored column by column.  Compiled programs then keep
+        such a copy of a weight that they do not write.
     halves
         True if the kernel itself reads and writes float16 or bfloat16, computes in
         float32 and rounds each result once; `supports` decides which calls it accepts.
         Other kernels receive float32.
     describe
         A function ``describe(key)`` that returns a text for an accepted call, or None.
-        The text says which of several algorithms the kernel will use;
+        The text names the algorithm that the kernel will use for the call;
         `autocalc.kernels.explain` prints it.
 
     Examples
@@ -155,13 +156,13 @@ class PoolTimes(NamedTuple):
     Attributes
     ----------
     start, stop
-        The begin and the end of the span, as values of `time.perf_counter_ns`.
+        The beginning and the end of the span, as values of `time.perf_counter_ns`.
     waited
         The time in which threads waited for each other. A job that n threads share for
         the time t adds n * t, minus the time in which they worked.
     helped
-        The work of all threads in jobs, minus the duration of these jobs. The value is
-        0 if one thread does all the work.
+        The time in which all threads worked in jobs, minus the duration of these jobs.
+        The value is 0 if one thread does all the work.
     phases
         The time of each phase of the kernels, by name, summed over threads; empty if
         the phases are not known.
@@ -379,23 +380,23 @@ class KernelSet:
     name, family
         The name, such as ``"simd-avx2"``, and the family, such as ``"simd"``.
     load
-        A function ``load() -> {kernel name: function or KernelImpl}``.  It is called on
-        first use, and only if the CPU has all features of `requires` (by the names of
-        ``archspec``).  If it raises a `PluginError`, the set cannot run here, for
-        example because a library is missing.  The text of the error is then reported as
-        the reason, without a warning.
+        A function ``load() -> {kernel name: function or KernelImpl}``.  The function is
+        called on first use, and only if the CPU has all features in `requires`, which
+        are named as in ``archspec``.  It raises a `PluginError` if the set cannot run
+        on this machine, for example because a library is missing.  The text of the
+        error is then reported as the reason, without a warning.
     api
         The `KERNEL_API_VERSION` for which the set was written.
     rank
-        The rank: the set with the highest rank runs.  The reference has 0, BLAS 100,
-        and SIMD 200 to 300.
+        The rank: the set with the highest rank runs.  The reference kernels have the
+        rank 0, BLAS has 100, and SIMD has 200 to 300.
     device
         The device whose arrays the kernels accept: ``"cpu"``, or a name that the set
         defines, such as ``"cuda"``.  Tensors are moved to it with ``.to("cuda")``.
     decomposes
-        True to run composite kernels that the set lacks as its own primitive kernels,
-        if it has the most important one.  False for a set that complements another one:
-        only its own kernels run on it.
+        True to compute a composite kernel that the set lacks with the primitive kernels
+        of the set, if the set has the most important one of them.  False for a set that
+        complements another set: only the kernels that `load` returns run on it.
     determinism
         None, ``"run"`` if each run gives the same bits, or ``"threads"`` if the bits
         are also the same for any number of threads.
@@ -426,9 +427,10 @@ class KernelSet:
         True if subnormal numbers may be treated as 0, as on devices whose compilers do
         so.  The conformance kit then expects 0.
     device_library
-        A function that returns the functions for arrays of another device than the CPU.
-        It is called when they are first needed.  If the set lacks a kernel, the
-        reference kernel runs with these functions.
+        For a set on another device than the CPU: a function that returns a
+        `DeviceLibrary`, the functions for arrays of this device.  It is called when
+        they are first needed.  If the set lacks a kernel, the reference kernel runs
+        with these functions.
     strided_outputs
         True if kernels can write outputs with any strides, as in ``b[:, ::2].relu_()``.
         If False, the kernels only get contiguous outputs.  If the caller's output is

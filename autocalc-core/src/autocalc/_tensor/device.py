@@ -160,7 +160,7 @@ def host() -> Device:
 
 
 def present(device: str | Device) -> Device:
-    """Return a device that this machine has, for a tensor to be on.
+    """Return a device on which a tensor can be created on this machine.
 
     Raises
     ------

@@ -50,7 +50,7 @@ def set_printoptions(
     ----------
     precision
         The number of digits after the decimal point, 4 initially.  If all floats are
-        whole numbers, none are printed.
+        whole numbers, no digits are printed after the point.
     threshold, edgeitems
         A tensor with more than `threshold` elements (1000 initially) is shortened to
         `edgeitems` elements (3 initially) at each end of a dimension.

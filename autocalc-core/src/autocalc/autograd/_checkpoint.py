@@ -40,8 +40,9 @@ def checkpoint(
     Parameters
     ----------
     function
-        The function to checkpoint. It takes tensors and returns a tensor or a tuple of
-        tensors; both calls must compute the same.
+        The function to checkpoint.  It takes tensors and returns a tensor or a tuple of
+        tensors.  It is called in the forward pass and again in the backward pass; both
+        calls must compute the same results.
     *args, **kwargs
         The arguments of `function`; tensors that need a gradient must be in `args`.
     use_reentrant
@@ -54,7 +55,8 @@ def checkpoint(
     DTypeError
         If `function` returns something other than tensors.
     GradError
-        In the backward pass, if the second call returns other shapes than the first.
+        If the second call, in the backward pass, returns other shapes than the first
+        call.
 
     Examples
     --------

@@ -12,12 +12,12 @@ from autocalc.errors import GradError, ShapeError
 class KeyValueCache:
     """A cache of the keys and values of one attention layer.
 
-    It has room for `length` positions, which is allocated when the cache is made.
+    Its memory, for `length` positions, is allocated when the cache is made.
 
     Parameters
     ----------
     batch, heads, length, features
-        The sizes.  The two tables have the shape (batch, length, heads, features).
+        The sizes of the two tables: their shape is (batch, length, heads, features).
     dtype
         The floating-point dtype of the two tables.
 
@@ -57,17 +57,18 @@ class KeyValueCache:
     def append(
         self, keys: Tensor, values: Tensor, start: int | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Store the keys and values of S new positions; return all filled positions.
+        """Store the keys and values of S new positions; return those of all positions.
 
         `keys` and `values` have the shape (B, S, H, D).  The results are views of the
-        tables.  By default they are stored after the first `count` positions, and
-        `count` grows by S.  If `start` is given, they are stored at that position and
-        `count` does not change.  `autocalc.compile` needs this, because a compiled
-        function must not change an attribute.
+        tables.  By default, `keys` and `values` are stored after the first `count`
+        positions, and `count` grows by S. If `start` is given, they are stored at that
+        position and `count` does not change.  Pass `start` in a function that
+        `autocalc.compile` compiles, because a compiled function must not change an
+        attribute.
 
         Raises
         ------
-        If there is not enough room.
+        ShapeError
             If there is not enough room.
         GradError
             If `keys` or `values` have an autograd history.  Gradients do not flow

@@ -170,10 +170,11 @@ class Block(nn.Module):
 class Decoder(nn.Module):
     """A decoder-only transformer, which predicts the next token at each position.
 
-    For tokens of shape (B, S); E is the embedding table, and P holds the positions::
+    For tokens of shape (B, S), the model computes the following.  E is the embedding
+    table, and P is the table of position vectors::
 
         x = E[tokens] + P[positions]            (B, S, d)
-        x = Block_L(... Block_1(x))
+        x = Block_L(...(Block_1(x)))
         logits = Norm(x) E^T                    (B, S, V)
 
     Parameters
@@ -207,7 +208,8 @@ class Decoder(nn.Module):
     Raises
     ------
     ArgumentError
-        If the sizes do not match.
+        If `heads` does not divide `d_model`, if `kv_heads` does not divide `heads`, or
+        if `positions`, `norm` or `activation` is an unknown name.
 
     Examples
     --------
@@ -269,10 +271,11 @@ class Decoder(nn.Module):
     def reset_parameters(self) -> None:
         """Draw new initial values for all weights.
 
-        They are normal random numbers with standard deviation 0.02.  For the last
-        weight of each branch, the standard deviation is 0.02 / sqrt(2 L).  The L blocks
-        add 2 L branches, and the factor keeps the sum from growing (Radford et al.
-        2019, section 2.3).
+        They are normal random numbers with standard deviation 0.02.  Each of the L
+        blocks adds the results of two branches, attention and feed-forward, to its
+        input.  For the last weight of each branch, the standard deviation is 0.02 /
+        sqrt(2 L), so that the sum of the 2 L results does not grow with L (Radford et
+        al. 2019, section 2.3).
         """
         last = 0.02 / math.sqrt(2 * max(len(self.blocks), 1))
         for name, parameter in self.named_parameters():
@@ -290,20 +293,20 @@ class Decoder(nn.Module):
         caches: Sequence[KeyValueCache] | None = None,
         start: int | None = None,
     ) -> Tensor:
-        """Return the logits (B, S, V) of the tokens that follow `tokens` (B, S).
+        """Return logits (B, S, V) of the next token, for each of `tokens` (B, S).
 
         Parameters
         ----------
         tokens
-            The tokens: integers of shape (B, S).  A row has at most `context`
-            tokens, those in the caches included.
+            The tokens: integers of shape (B, S).  A row has at most `context` tokens,
+            including the tokens in the caches.
         caches
-            The caches of earlier tokens, one for each block, made by `make_caches`.
-            Then `tokens` are the tokens that follow them.
+            The caches of earlier tokens, one for each block, made by `make_caches`.  If
+            they are given, `tokens` are the tokens that follow the earlier ones.
         start
-            The position of the first token.  The caches are then read and written at
-            this position, and their `count` does not change.  `autocalc.compile` needs
-            this.
+            The position of the first token.  If it is given, the caches are read and
+            written at this position, and their `count` does not change.  A compiled
+            function (`autocalc.compile`) must pass `start` if it passes `caches`.
         """
         past = _past(None if caches is None else caches[0], start)
         self._check_tokens(tokens, past)

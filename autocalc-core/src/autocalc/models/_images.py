@@ -26,12 +26,12 @@ class LeNet(nn.Module):
     """LeNet: two convolutions with pooling, followed by three linear layers.
 
     LeCun, Bottou, Bengio, Haffner: Gradient-based learning applied to document
-    recognition (1998).  This version uses ReLU, and padding so that each pooling halves
-    the size exactly::
+    recognition (1998).  This version uses ReLU. The convolutions pad their inputs, so
+    that each pooling exactly halves the height and the width::
 
-        x (B, 1, H, W)  -> 5x5, 6 channels  -> (B, 6, H/2, W/2)
-                        -> 5x5, 16 channels -> (B, 16, H/4, W/4)
-                        -> 120 -> 84 -> classes
+        x (B, 1, H, W) -> 5x5 convolution, pooling -> (B, 6, H/2, W/2)
+                       -> 5x5 convolution, pooling -> (B, 16, H/4, W/4)
+                       -> 120 features -> 84 features -> classes
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class ResNet(nn.Module):
 
     It has one block for each of `widths`::
 
-        x (B, C, H, W) -> 3x3, ReLU -> block of each width -> mean -> classes
+        x (B, C, H, W) -> 3x3 convolution, ReLU -> blocks -> mean -> classes
 
     The first block keeps the height and the width.  Each other block halves them.
 
@@ -172,9 +172,9 @@ class ResNet(nn.Module):
 class RowLSTM(nn.Module):
     """Classifies an image with an LSTM that reads it row by row.
 
-    The class is predicted from the last state::
+    The class is predicted from the last state h_H::
 
-        h_t, c_t = LSTM(row_t, h_{t-1}, c_{t-1})    t = 1 ... H
+        h_t, c_t = LSTM(row_t, h_{t-1}, c_{t-1})    t = 1, ..., H
         logits = h_H W^T + b
 
     Le, Jaitly, Hinton: A simple way to initialize recurrent networks of rectified

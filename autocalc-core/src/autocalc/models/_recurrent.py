@@ -15,14 +15,15 @@ from autocalc.nn import functional, init
 
 
 class StateCache:
-    """The state of a recurrent language model: h and c, of shape (L, B, d) each.
+    """The state of a recurrent language model: h and c, with a row for each layer.
 
     Its size does not depend on the length of the text.
 
     Parameters
     ----------
     h, c
-        The states after the text that was read so far, of shape (L, B, d).
+        The states after the text that was read so far, each of shape (L, B, d) for L
+        layers, B texts and d features.
 
     Attributes
     ----------
@@ -55,10 +56,11 @@ class StateCache:
 class TextLSTM(nn.Module):
     """An LSTM language model, which predicts the next token at each position.
 
-    For tokens of shape (B, S); E is the embedding table::
+    For tokens of shape (B, S), the model computes the following.  E is the embedding
+    table::
 
         x = E[tokens]                               (B, S, d)
-        h_t, c_t = LSTM(x_t, h_{t-1}, c_{t-1})      L layers, t = 1 ... S
+        h_t, c_t = LSTM(x_t, h_{t-1}, c_{t-1})      L layers, t = 1, ..., S
         logits = dropout(h) E^T + b                 (B, S, V)
 
     Parameters
@@ -136,15 +138,16 @@ class TextLSTM(nn.Module):
             init.zeros_(self.head.bias)
 
     def forward(self, tokens: Tensor, caches: StateCache | None = None) -> Tensor:
-        """Return the logits (B, S, V) of the tokens that follow `tokens` (B, S).
+        """Return logits (B, S, V) of the next token, for each of `tokens` (B, S).
 
         Parameters
         ----------
         tokens
             The tokens: integers of shape (B, S).
         caches
-            The state after the earlier tokens, made by `make_caches`.  Then `tokens`
-            are the tokens that follow them, and the state is updated.
+            The state after the earlier tokens, made by `make_caches`.  If it is given,
+            `tokens` are the tokens that follow the earlier ones, and the state is
+            updated.
         """
         if tokens.ndim != 2 or tokens.shape[1] == 0:
             raise ShapeError(

@@ -45,12 +45,16 @@ class ResNet18(nn.Module):
 
     He, Zhang, Ren, Sun: Deep residual learning for image recognition (2015), table 1::
 
-        x (B, 3, H, W) -> 7x7 by 2, 64 -> max pool 3x3 by 2 -> 2 blocks of 64
-          -> 2 of 128, halved -> 2 of 256, halved -> 2 of 512, halved
+        x (B, 3, H, W) -> 7x7 convolution with stride 2, 64 channels
+          -> 3x3 max pool with stride 2
+          -> 2 blocks of 64 channels
+          -> 2 blocks of 128 channels, half the size
+          -> 2 blocks of 256 channels, half the size
+          -> 2 blocks of 512 channels, half the size
           -> mean -> classes
 
     The names and shapes in its `state_dict` are those of the published PyTorch weights.
-    Save those weights as safetensors to load them here.
+    To load the published weights, first save them as a safetensors file.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ _EVALUATION_BATCH = 64
 
 @dataclass(frozen=True)
 class TextConfig:
-    """The settings of a training of a language model.
+    """The settings for the training of a language model.
 
     The settings and the text determine every bit of the result.  `heads`, `d_ff`,
     `positions`, `norm` and `activation` only apply to a transformer.
@@ -80,7 +80,7 @@ class TextConfig:
     precision: str = "float32"
 
     def make_model(self, vocabulary: int) -> Decoder | TextLSTM:
-        """Return a new model of these sizes, with random weights."""
+        """Return a new model with the sizes in these settings and random weights."""
         if self.model == "lstm":
             sizes = vocabulary, self.d_model, self.layers
             return TextLSTM(*sizes, dropout=self.dropout)
@@ -98,10 +98,10 @@ class TextConfig:
         )
 
     def rate(self, step: int) -> float:
-        """Return the learning rate of a step, counted from 0.
+        """Return the learning rate of step number `step`, counted from 0.
 
-        The rate rises linearly for `warmup` steps.  Then it falls to a tenth, as
-        `schedule` defines.
+        The rate rises linearly for `warmup` steps.  Then it falls to a tenth of its
+        largest value, in the form that `schedule` names.
         """
         return scheduled_rate(
             step, self.steps, self.lr, self.schedule, warmup=self.warmup, last=_LAST
@@ -173,7 +173,7 @@ class Evaluation:
 
 
 class TextTraining:
-    """Trains a `Decoder` or a `TextLSTM` on a text, with stops at any step.
+    """Trains a `Decoder` or a `TextLSTM` on a text; the training can stop at any step.
 
     In a process group, each rank computes a part of each batch.  The losses are the
     same as with one process, except for rounding and for the random numbers of dropout.
@@ -216,7 +216,7 @@ class TextTraining:
         self._train_step: Any = train_step
 
     def compile(self) -> None:
-        """Compile all further steps; the results are the same, bit for bit."""
+        """Compile all further steps; the results are exactly the same."""
         self._train_step = compile(train_step, exact=True, fallback=True)
 
     @property
@@ -283,7 +283,8 @@ class TextTraining:
     def state_dict(self) -> dict[str, Any]:
         """Return the state of the training.
 
-        After `load_state_dict` with this state, the training continues bit for bit.
+        After `load_state_dict` with this state, the training continues with exactly the
+        same results.
         """
         history = self.history
         return {

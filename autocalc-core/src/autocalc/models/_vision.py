@@ -20,14 +20,15 @@ from autocalc.nn import init
 class VisionTransformer(nn.Module):
     """Vision transformer: classifies an image by attention between its patches.
 
-    For images (B, C, H, W) in patches of P x P pixels::
+    For images (B, C, H, W), which are cut into N patches of P x P pixels, the model
+    computes::
 
-        x = patches W_p^T + b_p + P             (B, N, d), N = (H / P) (W / P)
-        x = Block_L(... Block_1(x))             every patch sees every other
+        x = patches W_p^T + b_p + positions     (B, N, d), N = (H / P) (W / P)
+        x = Block_L(...(Block_1(x)))            every patch sees every other
         logits = mean(Norm(x)) W^T + b          (B, classes)
 
     The original paper uses a separate class token instead of the mean over all patches.
-    Both work equally well, as its appendix D.3 shows.
+    Appendix D.3 of the paper shows that both work equally well.
 
     Dosovitskiy et al.: An image is worth 16x16 words (2020).
 
@@ -52,7 +53,8 @@ class VisionTransformer(nn.Module):
     Raises
     ------
     ArgumentError
-        If the sizes do not match.
+        If `size` is not a multiple of `patch`, or if `d_model` is not a multiple of
+        `heads`.
 
     Examples
     --------

@@ -26,8 +26,8 @@ def clip_grad_norm_(
 ) -> Tensor:
     """Scale all gradients by one factor, in place, to limit their norm to `max_norm`.
 
-    The norm is the norm of one vector that holds the elements of all gradients.  Every
-    gradient is multiplied by::
+    The norm of the gradients is the norm of one vector that holds all their elements.
+    Every gradient is multiplied by::
 
         min(1, max_norm / (norm + 1e-6))
 

@@ -361,9 +361,9 @@ def kaiming_uniform_(
         The slope of ``"leaky_relu"`` for negative inputs.  It applies to the
         nonlinearity after the layer.
     mode
-        ``"fan_in"`` keeps the variance in the forward pass; fan is the number of inputs
-        of each output.  ``"fan_out"`` keeps the variance in the backward pass; fan is
-        the number of outputs of each input.
+        ``"fan_in"`` keeps the variance constant in the forward pass; fan is the number
+        of inputs of each output.  ``"fan_out"`` keeps the variance constant in the
+        backward pass; fan is the number of outputs of each input.
     nonlinearity
         ``"leaky_relu"`` or ``"relu"``; see `calculate_gain`.
     generator

@@ -25,8 +25,8 @@ def orthogonal_(
     """Fill a tensor with a random orthogonal matrix times `gain`, in place; return it.
 
     The rows are orthonormal.  If there are fewer columns than rows, the columns are
-    orthonormal instead.  A tensor of more than two dimensions is taken as a matrix with
-    ``tensor.shape[0]`` rows.
+    orthonormal instead of the rows.  A tensor of more than two dimensions is taken as a
+    matrix with ``tensor.shape[0]`` rows.
 
     Saxe, McClelland, Ganguli: Exact solutions to the nonlinear dynamics of learning in
     deep linear neural networks (ICLR 2014).

@@ -43,31 +43,31 @@ def export(
     model
         A module, or a function that takes tensors.
     args
-        The arguments of the call: a tuple, or a single argument.  Their shapes and
-        dtypes become those of the inputs.
+        The arguments of the call: a tuple, or a single argument.  The inputs of the
+        graph get the shapes and dtypes of these arguments.
     f
         The path of the file; an existing file is replaced.
     kwargs
         Keyword arguments of the call.
     input_names, output_names
-        The names of the inputs and the outputs.  By default, inputs have the names of
-        the model's parameters, and outputs are ``output`` or ``output_0``, ``output_1``
-        and so on.
+        The names of the inputs and the outputs.  By default, the inputs have the names
+        that the model's ``forward`` or the function gives its arguments.  The outputs
+        are ``output``, or ``output_0``, ``output_1`` and so on.
     dynamic_axes
-        The dimensions whose size may differ, as ``{"x": {0: "batch"}}`` or
-        ``{"x": [0]}``. Only one size can be free, in any number of inputs and
-        dimensions. The model is then recorded three times, with different sizes of 2 or
-        more.
+        The dimensions whose size may differ between calls, given as
+        ``{"x": {0: "batch"}}`` or ``{"x": [0]}``.  Within one call, all these
+        dimensions must have the same size, for example the size of the batch.  The
+        model is then recorded three times, with different sizes of 2 or more.
 
     Raises
     ------
     OnnxError
-        If the package onnx is missing; if the model uses operations that ONNX does not
-        have.  The message lists all of these.  If the model reads the value of a
-        tensor, or changes its parameters or buffers.
+        If the package onnx is missing, or if the model uses operations that ONNX does
+        not have.  The message lists all of these operations.  The error is also raised
+        if the model reads the value of a tensor, or changes its parameters or buffers.
     ArgumentError
-        If the names do not fit, the model does not return a tensor, or the file cannot
-        be written.
+        If the number of names is wrong, if the model does not return a tensor, or if
+        the file cannot be written.
     DTypeError
         If `model` is not callable, or `args` does not contain a tensor.
 

@@ -38,9 +38,9 @@ def load(f: str | os.PathLike[str], *, trainable: bool = False) -> OnnxModule:
     f
         The path of the file.
     trainable
-        True if the parameters shall require gradients.  In a file that `export` wrote,
-        these are the parameters of the model; in another file, all floating-point
-        constants with at least one dimension.
+        True if the parameters shall require gradients.  If `export` wrote the file, its
+        parameters are those of the model.  In another file, the parameters are all
+        floating-point constants with at least one dimension.
 
     Returns
     -------
@@ -50,9 +50,9 @@ def load(f: str | os.PathLike[str], *, trainable: bool = False) -> OnnxModule:
     Raises
     ------
     OnnxError
-        If the package onnx is missing; if the graph has operators that AutoCalc does
-        not support, all of which the message lists; if the version of its operators is
-        below 13.
+        If the package onnx is missing, if the version of the graph's operators is below
+        13, or if AutoCalc does not support some of the operators.  The message lists
+        all unsupported operators.
     CheckpointError
         If the file does not exist or is not an ONNX file.
     DTypeError

@@ -46,10 +46,10 @@ class OnnxModule(Module):
     Raises
     ------
     ArgumentError
-        When it is called: if inputs are missing, or there are too many.
+        A call raises it if inputs are missing, or if there are too many inputs.
     DTypeError
-        When it is called: if an input is not a tensor, or has another dtype than the
-        graph requires.
+        A call raises it if an input is not a tensor, or does not have the dtype that
+        the graph requires.
 
     Examples
     --------

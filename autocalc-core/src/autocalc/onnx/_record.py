@@ -110,7 +110,7 @@ _EXPORTS: ContextVar[bool] = ContextVar("exports", default=False)
 
 
 def is_in_onnx_export() -> bool:
-    """Return whether `export` is running the model, in the running context.
+    """Return whether `export` is running the model in the current context.
 
     Examples
     --------

@@ -15,7 +15,7 @@ from autocalc.optim._settings import settings_of
 class Adadelta(CountingOptimizer):
     """Adadelta: gradient steps scaled by running means of squared steps and gradients.
 
-    For a parameter p with the gradient g; u and v are initially 0::
+    A step updates a parameter p with the gradient g, where u and v are initially 0::
 
         g += weight_decay * p
         v = rho * v + (1 - rho) * g**2

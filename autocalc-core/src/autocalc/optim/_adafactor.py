@@ -18,7 +18,8 @@ from autocalc.optim._settings import settings_of
 class Adafactor(ParameterOptimizer):
     """Adafactor: Adam without momentum, with factored second moments of matrices.
 
-    For a matrix p with the gradient g, in step t = 1, 2, ...; r and c are initially 0::
+    Step t = 1, 2, ... updates a matrix p with the gradient g, where r and c are
+    initially 0::
 
         size = max(eps[1], rms(p)) * min(lr, 1 / sqrt(t))
         p *= 1 - lr * weight_decay

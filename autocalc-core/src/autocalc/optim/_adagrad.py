@@ -17,7 +17,8 @@ from autocalc.optim._settings import settings_of
 class Adagrad(CountingOptimizer):
     """Adagrad: gradient steps divided by the root of the sum of all squared gradients.
 
-    For a parameter p with the gradient g, in step t = 1, 2, ...::
+    Step t = 1, 2, ... updates a parameter p with the gradient g, where s is the sum of
+    the squared gradients::
 
         g += weight_decay * p
         s += g**2

@@ -45,8 +45,8 @@ class _Adam(Averaging, CountingOptimizer):
 class AdamW(_Adam):
     """AdamW: Adam with decoupled weight decay.
 
-    For a parameter p with the gradient g, in step t = 1, 2, ...; m and v are initially
-    0::
+    Step t = 1, 2, ... updates a parameter p with the gradient g, where m and v are
+    initially 0::
 
         p *= 1 - lr * weight_decay
         m += (1 - beta1) * (g - m)

@@ -15,8 +15,8 @@ from autocalc.optim._settings import settings_of
 class Adamax(Averaging, ParameterOptimizer):
     """Adamax: Adam with the largest absolute gradient instead of the mean square.
 
-    For a parameter p with the gradient g, in step t = 1, 2, ...; m and u are initially
-    0::
+    Step t = 1, 2, ... updates a parameter p with the gradient g, where m and u are
+    initially 0::
 
         g += weight_decay * p
         m += (1 - beta1) * (g - m)

@@ -14,7 +14,7 @@ from autocalc.optim._settings import settings_of
 class ASGD(ParameterOptimizer):
     """Averaged stochastic gradient descent: decreasing steps and averaged weights.
 
-    For a parameter p with the gradient g, in step t = 0, 1, ...::
+    Step t = 0, 1, ... updates a parameter p with the gradient g::
 
         g += weight_decay * p
         p *= 1 - lambd * eta

@@ -31,17 +31,18 @@ _LEAST_CURVATURE = 1e-10
 class LBFGS(Optimizer):
     """L-BFGS: a quasi-Newton method that estimates the curvature from the last steps.
 
-    For the parameters p, taken as one vector, with the gradient g::
+    An iteration updates the parameters p, taken as one vector with the gradient g.
+    Here s' is the transpose of s::
 
         d = -H g             # H: the estimated inverse of the second derivative
         p += t * d           # t: lr, or by a line search
         s, y = t * d, g_new - g
         H = (1 - s y' / (y' s)) H (1 - y s' / (y' s)) + s s' / (y' s)
 
-    The matrix H is never stored.  It is computed from the last `history_size` pairs (s,
-    y), and starts as the number s' y / y' y.  The method needs the gradient of the
-    whole data set, not of a batch.  One call of `step` makes up to `max_iter`
-    iterations, and calls the closure at least once in each.
+    The matrix H is never stored.  Instead, H g is computed from the last `history_size`
+    pairs (s, y), where H starts as the number s' y / (y' y).  The method needs the
+    gradient of the whole data set, not of a batch.  One call of `step` makes up to
+    `max_iter` iterations, and calls the closure at least once in each.
 
     Liu, Nocedal: On the limited memory BFGS method for large scale optimization (1989).
 
@@ -56,10 +57,11 @@ class LBFGS(Optimizer):
         The largest number of iterations, and of calls of the closure, in one call of
         `step`. The default of `max_eval` is max_iter * 5 / 4.
     tolerance_grad
-        A call of `step` ends when no element of the gradient has a larger absolute
-        value.
+        A call of `step` ends when no element of the gradient has an absolute value
+        above this number.
     tolerance_change
-        A call of `step` ends when the parameters or the loss change by less than this.
+        A call of `step` ends when the parameters or the loss change by less than this
+        number.
     history_size
         The number of pairs (s, y) that are stored.
     line_search_fn

@@ -13,7 +13,7 @@ from autocalc.optim._settings import settings_of
 class Lion(Optimizer):
     """Lion: steps of constant size, with the sign of a running mean of the gradients.
 
-    For a parameter p with the gradient g; m is initially 0::
+    A step updates a parameter p with the gradient g, where m is initially 0::
 
         p *= 1 - lr * weight_decay
         p -= lr * sign(beta1 * m + (1 - beta1) * g)

@@ -27,7 +27,7 @@ def _ratio(adjust_lr_fn: str | None, rows: int, columns: int) -> float:
 class Muon(Optimizer):
     """Muon: momentum with orthogonalised updates; for matrices only.
 
-    For a matrix p with the gradient g; m is initially 0::
+    A step updates a matrix p with the gradient g, where m is initially 0::
 
         m = momentum * m + (1 - momentum) * g
         u = momentum * m + (1 - momentum) * g    if nesterov, else m

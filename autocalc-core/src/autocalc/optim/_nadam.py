@@ -20,11 +20,11 @@ from autocalc.optim._settings import settings_of
 class NAdam(Averaging, ParameterOptimizer):
     """NAdam: Adam with Nesterov's momentum.
 
-    For a parameter p with the gradient g, in step t = 1, 2, ...; m and v are initially
-    0::
+    Step t = 1, 2, ... updates a parameter p with the gradient g, where m and v are
+    initially 0::
 
         mu(t) = beta1 * (1 - 0.96**(t * momentum_decay) / 2)
-        M(t) = mu(1) * mu(2) * ... * mu(t)
+        M(t) = the product of mu(1), ..., mu(t)
         g += weight_decay * p
         m += (1 - beta1) * (g - m)
         v = beta2 * v + (1 - beta2) * g**2

@@ -228,7 +228,7 @@ class Optimizer(Hooked):
     # ---- steps -----------------------------------------------------------------------
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Set the gradients of all parameters to None, or to zero."""
+        """Set the gradients of all parameters to None, or to 0 if not `set_to_none`."""
         check_switches("zero_grad", set_to_none=set_to_none)
         for group in self.param_groups:
             for param in group["params"]:

@@ -22,8 +22,8 @@ from autocalc.optim._settings import settings_of
 class RAdam(Averaging, ParameterOptimizer):
     """RAdam: Adam without the division by sqrt(v) until enough gradients were seen.
 
-    For a parameter p with the gradient g, in step t = 1, 2, ...; m and v are initially
-    0::
+    Step t = 1, 2, ... updates a parameter p with the gradient g, where m and v are
+    initially 0::
 
         g += weight_decay * p
         m += (1 - beta1) * (g - m)

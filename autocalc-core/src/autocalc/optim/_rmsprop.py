@@ -15,7 +15,7 @@ from autocalc.optim._settings import settings_of
 class RMSprop(CountingOptimizer):
     """RMSprop: gradient steps divided by the root mean square of recent gradients.
 
-    For a parameter p with the gradient g; v and b are initially 0::
+    A step updates a parameter p with the gradient g, where v and b are initially 0::
 
         g += weight_decay * p
         v = alpha * v + (1 - alpha) * g**2

@@ -17,7 +17,8 @@ from autocalc.optim._settings import settings_of
 class Rprop(ParameterOptimizer):
     """Rprop: steps with the sign of the gradient, longer while the sign stays the same.
 
-    For a parameter p with the gradients g, now, and g_before, one step earlier::
+    A step updates a parameter p with the gradient g, where g_before is the gradient in
+    the previous step::
 
         factor = etas[1] if g * g_before > 0, etas[0] if it is < 0, else 1
         size = clamp(size * factor, *step_sizes)

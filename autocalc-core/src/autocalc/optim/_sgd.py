@@ -19,7 +19,7 @@ FIRST, LATER = (constant(step, int64.numpy) for step in (1, 2))
 class SGD(Optimizer):
     """Stochastic gradient descent, with optional momentum.
 
-    For a parameter p with the gradient g; in the first step, b = g::
+    A step updates a parameter p with the gradient g, where b = g in the first step::
 
         g += weight_decay * p
         b = momentum * b + (1 - dampening) * g

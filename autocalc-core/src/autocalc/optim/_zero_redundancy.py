@@ -29,7 +29,8 @@ class ZeroRedundancyOptimizer(Optimizer):
 
     Each rank updates a part of the parameters and stores only the state of that part.
     Then all ranks exchange the updated parameters.  On n ranks, the state takes 1/n of
-    the memory. For Adam, it is two tensors for each parameter.
+    the memory on each rank.  The state of Adam, for example, is two tensors for each
+    parameter.
 
     The gradients must be the same on all ranks, as `DistributedDataParallel` makes
     them. Then the parameters are the same as with an ordinary optimizer.
@@ -59,7 +60,7 @@ class ZeroRedundancyOptimizer(Optimizer):
     Raises
     ------
     DTypeError
-        If `optimizer_class` is not a class of optimizers, or if it is `LBFGS`.
+        If `optimizer_class` is not a subclass of `Optimizer`, or if it is `LBFGS`.
     ArgumentError
         If this rank is not in `process_group`.
 
@@ -239,7 +240,7 @@ class ZeroRedundancyOptimizer(Optimizer):
         return self._whole
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Restore the state of this rank's parameters from that of all parameters.
+        """Restore the state of this rank's parameters from the state of all parameters.
 
         Raises
         ------

@@ -94,7 +94,9 @@ def _mean(averaged: Tensor, current: Tensor, num_averaged: Any) -> Tensor:
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> MultiAverage:
-    """Return a function like that of `get_ema_avg_fn` that updates tensor lists.
+    """Return a function that updates a list of exponential moving averages in place.
+
+    For each tensor of the list, it computes the formula of `get_ema_avg_fn`.
 
     Parameters
     ----------
@@ -115,7 +117,9 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> MultiAverage:
 
 
 def get_swa_multi_avg_fn() -> MultiAverage:
-    """Return a function like that of `get_swa_avg_fn` that updates tensor lists.
+    """Return a function that updates a list of means in place.
+
+    Each tensor of the list becomes the mean of all its values so far.
 
     Examples
     --------
@@ -146,7 +150,7 @@ def _check_decay(where: str, decay: Any) -> None:
 
 
 class AveragedModel(Module):
-    """A copy of a model whose parameters are averages of the model's during training.
+    """A copy of a model; it averages the model's parameters during training.
 
     The first call of `update_parameters` copies the parameters.  Each further call
     updates the average.  With `get_ema_avg_fn`, it is an exponential moving average.
@@ -164,8 +168,8 @@ class AveragedModel(Module):
         A function ``avg_fn(averaged, current, num_averaged)`` that returns the new
         average of a parameter.  The default is the mean of all values.
     multi_avg_fn
-        A function with the same arguments, but for lists of tensors, which it updates
-        in place.
+        A function with the same arguments, but ``averaged`` and ``current`` are lists
+        of tensors.  It updates the tensors in ``averaged`` in place.
     use_buffers
         True to average the buffers, too.  False to copy them.
 
@@ -262,8 +266,8 @@ def _copy(sources: Iterable[Tensor], targets: Iterable[Tensor]) -> None:
 def update_bn(loader: Iterable[Any], model: Any, device: Any = None) -> None:
     """Recompute the running statistics of all batch norms of a model from the data.
 
-    This is necessary for averaged weights, because their activations differ from those
-    during training.
+    This is necessary for a model with averaged weights, because its activations differ
+    from those during training.
 
     Parameters
     ----------

@@ -82,14 +82,15 @@ class Peaks(NamedTuple):
     def bandwidth_of(self, nbytes: float) -> float:
         """Return the peak bandwidth, in bytes per second, of calls that move `nbytes`.
 
-        It is the best bandwidth at the next smaller measured size or at a larger one.
+        It is the largest bandwidth that was measured at the next smaller size or at any
+        larger size.
         """
         larger = [rate for size, rate in self.bandwidth if size > nbytes]
         at = max(0, len(self.bandwidth) - len(larger) - 1)
         return max(rate for _, rate in self.bandwidth[at:])
 
     def seconds(self, flops: float, nbytes: float, dtype: str) -> float:
-        """Return the shortest possible time for an amount of work: the roof."""
+        """Return the shortest possible time for an amount of work (roofline model)."""
         arithmetic = flops / self.flops_of(dtype)
         return max(arithmetic, nbytes / self.bandwidth_of(nbytes) if nbytes else 0.0)
 

@@ -41,17 +41,18 @@ _running: list[profile] = []
 class profile:
     """Time kernels, operators and modules in a ``with`` block.
 
-    Only the thread of the block is recorded: its eager calls, and compiled programs,
-    instruction by instruction.  Call `step` at the end of each step.  Without `step`, a
-    step ends with each step of an optimizer, and with each compiled call that updates
-    parameters; without these, the whole block is one step.  In the block, each kernel
-    takes some microseconds longer; after the block, there is no cost.
+    Only the thread that runs the block is recorded: its eager calls, and each
+    instruction of its compiled programs.  Call `step` at the end of each step.  If you
+    do not call `step`, a step ends with each step of an optimizer, and with each
+    compiled call that updates parameters.  If the block contains neither of the two,
+    the whole block is one step.  In the block, each kernel takes some microseconds
+    longer; after the block, there is no cost.
 
     Parameters
     ----------
     warmup
-        The number of steps at the beginning that do not count, if more steps follow. In
-        the first step, kernels are selected.
+        The number of steps at the beginning that do not count, if more steps follow.
+        The first step takes longer, because it selects kernels.
     steps
         The number of steps to record; None for no limit.
     max_events
@@ -63,14 +64,14 @@ class profile:
     Attributes
     ----------
     steps
-        The seconds of each counted step.
+        The duration of each counted step, in seconds.
     is_full
         Whether the recording has stopped because `max_events` was reached.
 
     Raises
     ------
     ArgumentError
-        If a number is too small.
+        If `warmup` is negative, or if `steps` or `max_events` is below 1.
     DTypeError
         If a number is not an integer.
     ConfigError
@@ -220,7 +221,8 @@ class profile:
         Raises
         ------
         ArgumentError
-            If `by` is not one of these words, or `limit` is less than 1.
+            If `by` is not ``"kernel"``, ``"operator"`` or ``"module"``, or if `limit`
+            is less than 1.
         ConfigError
             If the profile has not ended.
         """

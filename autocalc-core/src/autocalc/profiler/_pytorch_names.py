@@ -28,7 +28,7 @@ class ProfilerActivity(Enum):
 
 
 class record_function(ContextDecorator):
-    """A named block or function of PyTorch's profiler; it has no effect.
+    """A named block or function of PyTorch's profiler; it has no effect here.
 
     AutoCalc's `profile` names operators and modules without it.
 

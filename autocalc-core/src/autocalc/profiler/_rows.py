@@ -30,14 +30,15 @@ class Row:
     total, self_time, python
         Times in seconds.  For a kernel, `total` includes the kernels that it calls; for
         an operator, it includes the Python code around its kernels; for a module, it
-        also includes the modules inside.  `self_time` is the time of its own kernels,
-        and `python` the time of the Python code before them.
+        also includes the modules inside.  `self_time` is the time of the row's own
+        kernels, and `python` is the time of the Python code before these kernels.
     share
-        The share of `self_time` and `python` in the time of the steps; the shares of
-        all rows add up to 1.
+        The sum of `self_time` and `python` as a share of the time of all steps; the
+        shares of all rows add up to 1.
     gflops, gbs, intensity
-        While its kernels ran: operations per second (in 10^9), bytes per second (in
-        10^9), and operations per byte, computed from the kernels' specs.
+        The operations per second (in 10^9), the bytes per second (in 10^9), and the
+        operations per byte while the kernels of the row ran.  They are computed from
+        the kernels' specs.
     roof
         The share of this machine's peak performance that was reached; None if the peaks
         were not measured.

@@ -48,7 +48,7 @@ LIMIT = 20
 
 
 class Table:
-    """A table of a profile: text by `str`, HTML in notebooks.
+    """A table of a profile; `str` returns it as text, and notebooks show it as HTML.
 
     The times and numbers of calls in the text are per step.
 

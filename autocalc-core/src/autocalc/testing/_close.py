@@ -24,7 +24,7 @@ def assert_close(
     check_dtype: bool = True,
     msg: str | None = None,
 ) -> None:
-    """Raise unless `|actual - expected| <= atol + rtol * |expected|` everywhere.
+    """Raise an error unless `|actual - expected| <= atol + rtol * |expected|`.
 
     Parameters
     ----------
@@ -44,8 +44,8 @@ def assert_close(
     Raises
     ------
     AssertionError
-        If they differ; the message gives the number of wrong elements and the largest
-        difference with its position.
+        If the condition is not true for all elements.  The message gives the number of
+        wrong elements and the largest difference with its position.
 
     Examples
     --------

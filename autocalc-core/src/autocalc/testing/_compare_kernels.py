@@ -35,9 +35,10 @@ def compare_kernels(
 
     The correct result is that of the reference kernels, computed in float64 for float32
     and in long double for float64.  The error of an element is
-    ``|result - right| / ulp(right)``, where one ULP is the distance between
-    neighbouring numbers of the kernel's dtype.  A floating-point result is wrong if its
-    error is larger than the kernel's error budget, and an integer result if it differs.
+    ``|result - right| / ulp(right)``, where right is the correct result, and one ULP is
+    the distance between neighbouring numbers of the kernel's dtype.  A floating-point
+    result is wrong if its error is larger than the kernel's error budget.  An integer
+    result is wrong if it differs from the correct result.
 
     Operands are stored between guard bytes, once contiguously and once not, which finds
     kernels that read strides wrongly or write outside of their operands.  A kernel that
@@ -53,12 +54,14 @@ def compare_kernels(
     dtypes
         The dtypes to test; by default all that the kernel supports.
     samples
-        The number of small samples for each kernel and dtype, spread over the list of
-        samples; or their labels; or None for all.
+        The number of small samples for each kernel and dtype, taken from the list of
+        samples at even distances; or the labels of samples; or None for all samples.
     layouts
-        The memory layouts of the operands.  Each run has a list of words, for the
-        outputs and the first input, the second input and so on, in rotation.  The words
-        are contiguous, offset, strided, padded, transposed and channels-last.
+        The memory layouts of the operands.  The argument has one list of words for each
+        run.  The first word is the layout of the outputs and of the first input, the
+        second word is that of the second input, and so on; after the last word, the
+        list begins again.  The words are contiguous, offset, strided, padded,
+        transposed and channels-last.
 
     Returns
     -------
@@ -69,9 +72,9 @@ def compare_kernels(
     Raises
     ------
     ConfigError
-        If there is no such kernel or kernel set.
+        If a kernel or a kernel set with a given name does not exist.
     ArgumentError
-        If `samples` or `layouts` are not valid, or no sample has such a label.
+        If `samples` or `layouts` are not valid, or if no sample has a given label.
 
     Examples
     --------

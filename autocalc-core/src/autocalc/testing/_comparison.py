@@ -99,7 +99,7 @@ class Comparison:
         Returns
         -------
         tuple of Compared
-            In the order of the table.
+            The worst calls, in the order of the table.
 
         Examples
         --------
@@ -121,8 +121,8 @@ class Comparison:
         Parameters
         ----------
         by
-            The kind of the rows: one for each kernel, dtype and shape, or one for each
-            kernel and dtype.
+            ``"shapes"`` for one row for each kernel, dtype and shape, or ``"kernel"``
+            for one row for each kernel and dtype.
 
         Returns
         -------
@@ -133,7 +133,7 @@ class Comparison:
         Raises
         ------
         ArgumentError
-            If `by` is neither of the two words.
+            If `by` is neither ``"shapes"`` nor ``"kernel"``.
 
         Examples
         --------
@@ -170,9 +170,10 @@ class Comparison:
     def save(self, path: str | Path) -> None:
         """Write a Python script that runs the worst calls again and prints them.
 
-        These are the worst failure of each kernel, dtype and set; if nothing fails, the
-        worst call of each.  Samples are the same in each run, so the script needs no
-        data.  Its exit code is 1 if a call still fails.
+        The worst calls are the worst failure of each kernel, dtype and set.  If no call
+        fails, they are the worst call of each kernel, dtype and set.  Samples are the
+        same in each run, so the script needs no data.  Its exit code is 1 if a call
+        still fails.
 
         Parameters
         ----------

@@ -51,7 +51,7 @@ def install(report: str | None = None) -> None:
 
 
 def fill(names: dict[str, Any]) -> None:
-    """Fill the module `torch` with AutoCalc's names, and the version of PyTorch."""
+    """Add AutoCalc's names and PyTorch's version number to the module `torch`."""
 
     def __getattr__(name: str) -> Any:
         names[name] = value = getattr(autocalc, name)

@@ -9,7 +9,7 @@ from autocalc.torch import install
 def pytest_plugin_registered() -> None:
     """Make ``import torch`` import AutoCalc, before pytest loads other plugins.
 
-    Pytest calls this as soon as the plugin is registered. Importing the file alone has
-    no effect.
+    Pytest calls this function as soon as the plugin is registered. Importing the file
+    alone has no effect.
     """
     install()

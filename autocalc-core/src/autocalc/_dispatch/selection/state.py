@@ -94,7 +94,7 @@ def host_numbers(
     *,
     reads: Sequence[tuple[Any, Any]] = (),
 ) -> tuple[float, ...]:
-    """Return numbers that Python computes; in a recording, each replay does so too.
+    """Return numbers that Python computes, also in each replay of a recording.
 
     In a recording, the numbers remember how they are computed.  Operators accept them
     like other numbers, but no decision may depend on them.  They are computed from
@@ -118,10 +118,10 @@ def rereads(settings: Callable[[], tuple[Any, ...]], where: Any) -> None:
 
 
 def decided(question: Callable[[], bool]) -> bool:
-    """Return an answer; if it is recorded, a program is valid only for this answer.
+    """Return the answer to `question`; a recorded program is valid only for it.
 
-    The question is asked again before a replay, and only then.  The answer must
-    therefore not change during a call.
+    While a program runs, the question is not asked again.  It is only asked before the
+    program runs, so the answer must not change during a call.
     """
     recording = recorder()
     return question() if recording is None else recording.decided(question)

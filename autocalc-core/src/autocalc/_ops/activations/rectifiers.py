@@ -411,7 +411,7 @@ _SELU = SELU_ALPHA, 1.0, SELU_SCALE
 
 @traced
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return 1.0507 * elu(input, 1.6733), the self-normalising linear unit.
+    """Return 1.0507 * elu(input, alpha=1.6733), the self-normalising linear unit.
 
     With these two constants, layers keep activations close to mean 0 and variance 1.
     Klambauer, Unterthiner, Mayr, Hochreiter: Self-normalizing neural networks

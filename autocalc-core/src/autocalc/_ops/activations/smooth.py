@@ -209,7 +209,7 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
     beta
         The sharpness: the larger it is, the closer the result is to max(x, 0).
     threshold
-        The number above which beta * x gives the result x itself.
+        The limit for beta * x: above it, the result is x itself.
 
     Examples
     --------

@@ -417,7 +417,7 @@ def _reversed_for_turn(input: Tensor, k: int, dims: Sequence[int]) -> Tensor:
 
 @traced
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
-    """Return coordinate grids: vector i, repeated along all other dimensions.
+    """Return coordinate grids: grid i is vector i, repeated along all other dimensions.
 
     With ``indexing="xy"`` the first two dimensions of each grid are exchanged.
 

@@ -182,7 +182,7 @@ def slice_copy(
     start, end
         The first slice and the one after the last, as in Python's slices.
     step
-        The distance of two slices, 1 or more.
+        The distance between two slices, 1 or more.
     axis
         NumPy's name for `dim`; use only one of the two names.
 

@@ -30,7 +30,7 @@ def rotary_embedding(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     GPT-NeoX: with the halves l and r of the features, the result is
     ``(l * cos - r * sin, r * cos + l * sin)``.  The product of a rotated query and a
     rotated key depends only on the distance between their positions.  One kernel
-    computes the result; the gradient is the opposite rotation.
+    computes the result.  The backward pass rotates the gradient by the opposite angles.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def rotary_embedding(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     Raises
     ------
     ShapeError
-        If the operands do not fit together.
+        If the shapes of the operands do not fit together.
     GradError
         If `cos` or `sin` requires a gradient: both tables are constants.
 

@@ -63,7 +63,7 @@ def unfold(
     Raises
     ------
     ShapeError
-        If `input` has another number of dimensions, or a window is larger than the
+        If `input` has a wrong number of dimensions, or if a window is larger than the
         padded input.
     ArgumentError
         If an argument is not an integer, or is out of its range.
@@ -95,7 +95,7 @@ def fold(
     padding: Sizes = 0,
     stride: Sizes = 1,
 ) -> Tensor:
-    """Return images to which columns are added, where `unfold` would read them.
+    """Return sums of columns as images; each column is added where `unfold` reads it.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def fold(
     ------
     ShapeError
         If the number of columns is not the number of windows, or the number of rows is
-        not a multiple of a window's elements.
+        not a multiple of the number of elements of a window.
     ArgumentError
         If an argument is not an integer, or is out of its range.
 

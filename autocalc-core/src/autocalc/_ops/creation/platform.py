@@ -42,7 +42,7 @@ def set_default_device(device: str | Device | None) -> None:
     Raises
     ------
     ArgumentError
-        If `device` is any other device.
+        If `device` is not "cpu", "meta" or None.
 
     Examples
     --------
@@ -95,11 +95,13 @@ def set_float32_matmul_precision(precision: str) -> None:
 
     ``a * b = a1 * b1 + a1 * b2 + a2 * b1``
 
-    Its error is at most ``1.2 * 2**-15 * (|A| @ |B|)``, in addition to the error of the
-    sum in float32.  "medium" computes only ``a1 * b1``; its factor is ``1.35 * 2**-7``.
-    For sums of 256 products of normally distributed numbers, the error relative to
-    ``|A| @ |B|`` (root mean square) is 2**-26 with "highest", 2**-21 with "high", and
-    2**-12 with "medium".
+    The error of a product of matrices A and B is at most
+    ``1.2 * 2**-15 * (|A| @ |B|)``, in addition to the error of the sum in float32.
+    "medium" computes only ``a1 * b1``; its error is at most
+    ``1.35 * 2**-7 * (|A| @ |B|)``, again in addition to the error of the sum.  For sums
+    of 256 products of normally distributed numbers, the root mean square of the error
+    relative to ``|A| @ |B|`` is 2**-26 with "highest", 2**-21 with "high", and 2**-12
+    with "medium".
 
     The setting affects matrix products, `linear` and their gradients, and the gradients
     of `LSTM`'s weights and input.  Kernels are chosen, and compiled functions are
@@ -110,14 +112,14 @@ def set_float32_matmul_precision(precision: str) -> None:
     ----------
     precision
         "highest" computes in float32.  "high" allows two bfloat16 numbers for each
-        number, or TF32 on a GPU, which reads 10 bits of each number
-        (about 3 decimal digits).  "medium" also allows one bfloat16 number
-        (about 2 decimal digits).
+        number, or TF32 on a GPU, which reads 10 bits of each number (about 3 decimal
+        digits).  "medium" also allows one bfloat16 number for each number (about 2
+        decimal digits).
 
     Raises
     ------
     ArgumentError
-        If `precision` is not one of these three words.
+        If `precision` is not "highest", "high" or "medium".
     CompileError
         If it is called inside a compiled function.
 

@@ -60,7 +60,7 @@ def imag(input: Tensor) -> NoReturn:
 
 
 def view_as_real(input: Tensor) -> NoReturn:
-    """Raise an error: it needs a complex tensor, and AutoCalc has none.
+    """Raise an error, because AutoCalc has no complex tensors.
 
     Parameters
     ----------

@@ -55,8 +55,8 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
     size
         The shape of the output, (N, C, H, W) or (N, C, D, H, W).
     align_corners
-        True if -1 and 1 are the centres of the first and last pixels; False, the
-        default, if they are the outer edges of these pixels.
+        If True, -1 and 1 are the centres of the first and last pixels.  If False, the
+        default, -1 and 1 are the outer edges of these pixels.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
     Raises
     ------
     ShapeError
-        If the shapes of `theta` and `size` do not fit, or a size is below 1.
+        If the shape of `theta` does not fit `size`, or if a size is below 1.
 
     Examples
     --------
@@ -125,9 +125,9 @@ def grid_sample(
     input
         A tensor of float32 or float64 with the shape [N, C, H, W] or [N, C, D, H, W].
     grid
-        Positions between -1 and 1 within the image; positions outside are padded.  The
-        shape is [N, H_out, W_out, 2], where x comes before y, or
-        [N, D_out, H_out, W_out, 3].
+        The positions.  Numbers between -1 and 1 are within the image; at other
+        positions, `padding_mode` determines the values.  The shape is [N, H_out, W_out,
+        2], where x comes before y, or [N, D_out, H_out, W_out, 3].
     mode
         ``"bilinear"`` interpolates between the 4 nearest pixels (8 in a volume),
         ``"nearest"`` takes the nearest pixel, and ``"bicubic"`` interpolates between 16
@@ -136,8 +136,8 @@ def grid_sample(
         The values outside of the image: ``"zeros"``; ``"border"``, the nearest pixel of
         the image; or ``"reflection"``, the mirrored image.
     align_corners
-        True: -1 and 1 are the centres of the first and last pixels. False, the default:
-        they are their outer edges.
+        If True, -1 and 1 are the centres of the first and last pixels.  If False, the
+        default, -1 and 1 are the outer edges of these pixels.
 
     Returns
     -------
@@ -147,11 +147,12 @@ def grid_sample(
     Raises
     ------
     ShapeError
-        If the shapes of `input` and `grid` do not fit, or the images are empty.
+        If the shapes of `input` and `grid` do not fit together, or if the images are
+        empty.
     ArgumentError
         If a mode is unknown, or ``"bicubic"`` is given for volumes.
     DTypeError
-        If input and grid have different dtypes.
+        If `input` and `grid` have different dtypes.
 
     Examples
     --------

@@ -94,14 +94,15 @@ def interpolate(
         ``"bicubic"`` interpolates between 4 x 4 pixels of an image, and ``"area"`` is
         the mean of the pixels that a new pixel covers.
     align_corners
-        An option of the linear modes and of bicubic. True: the centres of the first and
-        last pixels stay in place. False, the default: their outer edges stay in place.
+        An option of the linear modes and of bicubic.  With True, the centres of the
+        first and last pixels stay in place.  With False, the default, the outer edges
+        of these pixels stay in place.
     recompute_scale_factor
         True to compute the distance between pixels from the two sizes, instead of using
         `scale_factor` itself.
     antialias
-        An option of bilinear and bicubic. True: when an image is made smaller, all
-        pixels that a new pixel covers are averaged, which avoids moiré patterns.
+        An option of bilinear and bicubic.  With True, a new pixel of a smaller image is
+        the average of all pixels that it covers, which avoids moiré patterns.
 
     Raises
     ------

@@ -167,21 +167,21 @@ def binary_cross_entropy_with_logits(
     reduction: str = "mean",
     pos_weight: Tensor | None = None,
 ) -> Tensor:
-    """Return the binary cross-entropy of sigmoid(input), with a weight for the 1s.
+    """Return the binary cross-entropy of sigmoid(input), with a weight for target 1.
 
-    With x = `input`, t = `target` and w = `pos_weight`, it is
+    With x = `input`, t = `target` and w = `pos_weight`, the loss of an element is
     ``w t log(1 + exp(-x)) + (1 - t) log(1 + exp(x))``.  This form neither overflows nor
-    loses digits.  If ``w t`` or ``1 - t`` is 0, its term is 0, even where x is
-    infinite.
+    loses digits.  The first term is 0 if ``w t`` is 0, and the second term is 0 if
+    ``1 - t`` is 0, even if x is infinite.
 
     Parameters
     ----------
     input
         The logits x, of any shape.
     target
-        t, of the same shape, often 0 and 1.
+        The targets t, of the shape of `input`; often 0 and 1.
     weight
-        A factor for each element, broadcast.
+        A factor for each element; it is broadcast.
     size_average, reduce
         Deprecated: use `reduction`.
     reduction

@@ -254,7 +254,7 @@ def cross_entropy(
     Raises
     ------
     KernelDataError
-        If a label is outside 0 to C - 1.
+        If a label is outside the range from 0 to C - 1.
 
     Examples
     --------
@@ -344,7 +344,7 @@ def nll_loss(
         Class labels from 0 to C - 1, of int64 or uint8 and of shape (N,), () or
         (N, d1, ...).
     weight
-        A factor for each class, (C,).
+        A factor for each class, a tensor of shape (C,).
     size_average, reduce
         Deprecated: use `reduction`.
     ignore_index
@@ -355,7 +355,7 @@ def nll_loss(
     Raises
     ------
     KernelDataError
-        If a label is outside 0 to C - 1.
+        If a label is outside the range from 0 to C - 1.
 
     Examples
     --------

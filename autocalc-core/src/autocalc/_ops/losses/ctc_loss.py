@@ -69,10 +69,13 @@ def ctc_loss(
     """Return -log of the total probability of all alignments of a text (CTC).
 
     An alignment is a sequence of one class for each step.  Removing its repetitions,
-    and then its blanks, gives the text.  With the recursion
-    ``alpha(t, s) = logsumexp(alpha(t - 1, s), alpha(t - 1, s - 1), alpha(t - 1, s - 2))
-    + log_probs[t, label(s)]``, the last of the three terms counts only if label(s) is
-    not blank and differs from label(s - 2).
+    and then its blanks, gives the text.  The sum over all alignments is computed with
+    the recursion ``alpha(t, s) = logsumexp(alpha(t - 1, s), alpha(t - 1, s - 1),
+    alpha(t - 1, s - 2)) + log_probs[t, label(s)]``.  Here label(s) is element s of the
+    text with a blank before and after each of its labels. alpha(t, s) is the logarithm
+    of the total probability of all sequences of t steps that end with label(s).  The
+    last of the three terms counts only if label(s) is not blank and differs from
+    label(s - 2).
 
     Graves, Fernández, Gomez, Schmidhuber: Connectionist temporal classification
     (ICML 2006).
@@ -83,9 +86,9 @@ def ctc_loss(
         The log-probabilities of the classes at each step, as `log_softmax` returns
         them: a tensor of shape [T, N, C] or [T, C].
     targets
-        The texts: integers other than `blank`.  Either a tensor of shape [N, S], of
-        which the first `target_lengths` elements of each row count, or all texts in one
-        vector of shape [sum(target_lengths)].
+        The texts: integers other than `blank`.  They are either a tensor of shape [N,
+        S], of which the first `target_lengths` elements of each row count, or one
+        vector of shape [sum(target_lengths)] that holds all texts.
     input_lengths
         The lengths of the sequences: N integers from 0 to T, in a tensor or a list.
     target_lengths
@@ -97,7 +100,8 @@ def ctc_loss(
         adds the losses; ``"none"`` returns one loss for each text.
     zero_infinity
         True to return 0 instead of infinity for a text that has no alignment, for
-        example because it is longer than the sequence. Its gradient is 0 in both cases.
+        example because it is longer than the sequence.  The gradient of this loss is 0
+        even if `zero_infinity` is False.
 
     Raises
     ------

@@ -58,7 +58,8 @@ def poisson_nll_loss(
     size_average, reduce
         Deprecated: use `reduction`.
     eps
-        The number eps of that formula, which avoids the logarithm of 0.
+        The number eps of the formula for ``log_input=False``; it avoids the logarithm
+        of 0.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
 

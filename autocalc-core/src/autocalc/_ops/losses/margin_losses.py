@@ -100,7 +100,7 @@ def hinge_embedding_loss(
     target
         1 for pairs that belong together, -1 for other pairs; shapes are broadcast.
     margin
-        The distance from which on a pair with target -1 has the loss 0.
+        A pair with target -1 has the loss 0 if its distance is at least this number.
     size_average, reduce
         Deprecated: use `reduction`.
     reduction
@@ -177,8 +177,8 @@ def multi_margin_loss(
 ) -> Tensor:
     """Return the multi-class hinge loss.
 
-    It is ``sum_j w_y max(margin - x_y + x_j, 0)^p / C``, where y is the label and j
-    takes all other classes.
+    The loss of an example is ``sum_j w_y max(margin - x_y + x_j, 0)^p / C``, where y is
+    the label and j runs over all other classes.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def multi_margin_loss(
     ShapeError
         If the shapes of the tensors do not fit together.
     KernelDataError
-        If a label is outside 0 to C - 1.
+        If a label is outside the range from 0 to C - 1.
 
     Examples
     --------

@@ -43,7 +43,7 @@ def cosine_embedding_loss(
     target
         1 for vectors that belong together, -1 for other pairs, of shape (N,) or ().
     margin
-        The cosine up to which a pair with target -1 has the loss 0.
+        A pair with target -1 has the loss 0 if its cosine is at most this number.
     size_average, reduce
         Deprecated: use `reduction`.
     reduction
@@ -52,7 +52,8 @@ def cosine_embedding_loss(
     Raises
     ------
     ShapeError
-        If the shapes are neither (N, D), (N, D), (N,) nor (D,), (D,), ().
+        If the shapes of `input1`, `input2` and `target` are neither (N, D), (N, D) and
+        (N,) nor (D,), (D,) and ().
 
     Examples
     --------

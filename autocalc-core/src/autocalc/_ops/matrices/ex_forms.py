@@ -52,11 +52,11 @@ class CholeskyExResult(NamedTuple):
 def inv_ex(
     A: Tensor, *, check_errors: bool = False, out: tuple[Tensor, Tensor] | None = None
 ) -> InvExResult:
-    """Return the inverse of each matrix, and an error code instead of an error.
+    """Return the inverse of each matrix, and an error code instead of raising an error.
 
     The code is 0 for a matrix that has an inverse.  For a singular matrix, the inverse
-    is NaN, and the code is the number of the first column that depends on the columns
-    before it.
+    is NaN, and the code is the number, counted from 1, of the first column that is a
+    linear combination of the columns before it.
 
     Parameters
     ----------
@@ -70,7 +70,8 @@ def inv_ex(
     Returns
     -------
     InvExResult
-        The named tuple (inverse [..., n, n], info [...] of int32).
+        The named tuple (inverse, info).  The int32 tensor info, of shape [...], holds
+        the error codes.
 
     Raises
     ------
@@ -101,7 +102,7 @@ def solve_ex(
     check_errors: bool = False,
     out: tuple[Tensor, Tensor] | None = None,
 ) -> SolveExResult:
-    """Return the solution of each system, and an error code instead of an error.
+    """Return each system's solution, and an error code instead of raising an error.
 
     The code is 0 for a system that has a solution.  Where `A` is singular, the solution
     is NaN, and the code is that of `inv_ex`.
@@ -123,7 +124,7 @@ def solve_ex(
     Raises
     ------
     LinAlgError
-        If a matrix is singular, with `check_errors`.
+        If a matrix is singular and `check_errors` is True.
     ShapeError
         If the shapes of the arguments do not fit together.
 

@@ -146,7 +146,7 @@ def qr(
     Raises
     ------
     ArgumentError
-        If `mode` is not one of these words.
+        If `mode` is not "reduced", "complete" or "r".
 
     Examples
     --------
@@ -239,8 +239,9 @@ def svd(
 ) -> SVDResult:
     """Return the singular value decomposition A = U diag(S) Vh.
 
-    The singular values S are in descending order.  U and Vh have a gradient where the
-    singular values differ.  It is the gradient of the first min(m, n) singular vectors.
+    The singular values S are in descending order.  U and Vh have a gradient only if all
+    singular values of the matrix differ.  With ``full_matrices=True``, only the first
+    min(m, n) singular vectors have a gradient.
 
     Parameters
     ----------
@@ -250,7 +251,7 @@ def svd(
         True for U of shape [..., m, m] and Vh of shape [..., n, n]; False for min(m, n)
         columns of U and rows of Vh.
     driver
-        It must be None, because there is one algorithm.
+        It must be None, because there is only one algorithm.
     out
         Tensors to write the results into; the results are converted to their dtypes.
 
@@ -343,8 +344,8 @@ def eigh(
 ) -> EighResult:
     """Return the eigenvalue decomposition A = V diag(w) V^T of symmetric matrices.
 
-    The eigenvalues w are in ascending order.  The eigenvectors V have a gradient where
-    the eigenvalues differ.
+    The eigenvalues w are in ascending order.  The eigenvectors V have a gradient only
+    if all eigenvalues of the matrix differ.
 
     Parameters
     ----------
@@ -360,8 +361,8 @@ def eigh(
     ArgumentError
         If `UPLO` is neither "L" nor "U".
     LinAlgError
-        If LAPACK does not find the eigenvalues; the message gives the index of the
-        first matrix.
+        If LAPACK does not find the eigenvalues of a matrix; the message gives the index
+        of the first such matrix.
 
     Examples
     --------

@@ -27,10 +27,11 @@ def grouped_mm(
 ) -> Tensor:
     """Return one matrix product for each group, as in a mixture of experts.
 
-    Group g covers the indices from offs[g - 1] (0 for the first group) up to offs[g] of
-    one dimension.  If only `mat_b` has a matrix for each group, these are rows of
-    `mat_a`.  If only `mat_a` has one, these are columns of `mat_b`.  If neither has
-    one, these are indices of the dimension K, over which the products are summed.
+    Group g covers the indices from offs[g - 1] (0 for the first group) to offs[g] - 1
+    of one dimension.  If only `mat_b` has a matrix for each group, the groups divide
+    the rows of `mat_a`.  If only `mat_a` has a matrix for each group, the groups divide
+    the columns of `mat_b`.  If neither has a matrix for each group, the groups divide
+    the dimension K, over which the products are summed.
 
     Parameters
     ----------
@@ -39,24 +40,27 @@ def grouped_mm(
     mat_b
         A tensor of shape (K, N), or (G, K, N) with one matrix for each group.
     offs
-        The ends of the groups, a tensor of int32 of shape (G,). Rows after the last end
-        are 0. It must be None if both matrices have three dimensions.
+        The ends of the groups, a tensor of int32 of shape (G,).  Rows of the result
+        after the last end are 0.  `offs` must be None if both operands have three
+        dimensions.
     bias
-        It must be None: add a bias to the result.
+        It must be None.  Add a bias to the result instead.
     out_dtype
         None, or the dtype of `mat_a`.
 
     Returns
     -------
-    (M, N), or (G, M, N) if both operands are 2-d or both 3-d.
+    Tensor
+        A tensor of shape (G, M, N) if both operands have two dimensions, or if both
+        have three.  Otherwise, the shape is (M, N).
 
     Raises
     ------
     ShapeError
-        If the shapes do not fit, or `offs` is missing, or is given for two operands of
-        three dimensions.
+        If the shapes of the operands do not fit together, if `offs` is missing, or if
+        it is given although both operands have three dimensions.
     ArgumentError
-        If the ends decrease or are out of range, or a bias is given.
+        If the ends of the groups decrease or are out of range, or if a bias is given.
     DTypeError
         If the dtypes of the operands differ, or `offs` is not of int32.
 

@@ -114,7 +114,7 @@ def ldl_factor_ex(
     check_errors: bool = False,
     out: tuple[Tensor, Tensor, Tensor] | None = None,
 ) -> LDLFactorsEx:
-    """Return the factors of `ldl_factor`, and an error code instead of an error.
+    """Return the result of `ldl_factor`, and an error code instead of raising an error.
 
     The code is 0 for a matrix that has an inverse.
 
@@ -134,8 +134,9 @@ def ldl_factor_ex(
     -------
     LDLFactorsEx
         The named tuple (LD, pivots, info).  LD and pivots are those of `ldl_factor`;
-        info, an int32 tensor of shape [...], holds the number of the first row where
-        D has a 0 or NaN as a block of its own.
+        info, an int32 tensor of shape [...], holds the error codes.  The code of a
+        singular matrix is the number of the first row in which D has a block of one row
+        that is 0 or NaN.
 
     Raises
     ------
@@ -162,7 +163,7 @@ def ldl_factor_ex(
 def ldl_factor(
     A: Tensor, *, hermitian: bool = False, out: tuple[Tensor, Tensor] | None = None
 ) -> LDLFactors:
-    """Return the factors of symmetric matrices A = L D L', for `ldl_solve`.
+    """Return the factors of symmetric matrices A = L D L^T, for `ldl_solve`.
 
     The factors have no gradient, as in PyTorch.
 
@@ -179,10 +180,12 @@ def ldl_factor(
     Returns
     -------
     LDLFactors
-        The named tuple (LD, pivots), in the form of LAPACK.  LD holds D, with
-        blocks of one or two rows, and L below it; the diagonal of L is 1.  The int32
-        tensor pivots, of shape [..., n], holds the row, counted from 1, with which row
-        i was exchanged; both numbers of a block of two rows are negative.
+        The named tuple (LD, pivots), in the form of LAPACK. LD holds two matrices: the
+        matrix D, which consists of blocks of one or two rows on the diagonal, and below
+        these blocks the matrix L. The diagonal of L is 1 and is not stored.  Element i
+        of the int32 tensor pivots, of shape [..., n], is the number of the row, counted
+        from 1, with which row i was exchanged.  For a block of two rows, both elements
+        are negative.
 
     Raises
     ------
@@ -234,7 +237,7 @@ def ldl_solve(
     ShapeError, DTypeError
         If the shapes or dtypes of the tensors do not fit together.
     ArgumentError
-        If the pivots cannot come from `ldl_factor`.
+        If `pivots` cannot be a result of `ldl_factor`.
 
     Examples
     --------

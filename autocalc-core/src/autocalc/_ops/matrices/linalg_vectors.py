@@ -177,8 +177,8 @@ def cond(
     """Return the condition number norm(A) norm(A^-1) of each matrix.
 
     It is infinite for a singular matrix.  By default, and for p = 2, it is the largest
-    singular value divided by the smallest; for p = -2, the smallest divided by the
-    largest.
+    singular value divided by the smallest one.  For p = -2, it is the smallest singular
+    value divided by the largest one.
 
     Parameters
     ----------
@@ -193,8 +193,8 @@ def cond(
     Raises
     ------
     ShapeError
-        If `A` has fewer than 2 dimensions, or its matrices are not square and `p` is
-        not 2, -2 or None.
+        If `A` has fewer than 2 dimensions.  If `p` is neither 2, -2 nor None, matrices
+        that are not square also raise it.
     ArgumentError
         If `p` is not one of the orders above.
     LinAlgError

@@ -125,7 +125,8 @@ def solve(
         A tensor of shape [..., n, k]; or vectors, of shape [n] or of shape [..., n]
         with the leading dimensions of `A`.
     left
-        True solves A X = B; False solves X A = B, with B [..., k, n].
+        True to solve A X = B. False to solve X A = B, where B has the shape [..., k,
+        n].
     out
         A tensor to write the result into; the result is converted to its dtype.
 
@@ -215,8 +216,9 @@ def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
 def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Return the product of two or more matrices, computed in the cheapest order.
 
-    The first tensor may be a vector, which counts as a row, and the last one may be a
-    vector, which counts as a column.  These dimensions are removed from the result.
+    The first tensor may be a vector, which counts as a matrix of one row.  The last
+    tensor may be a vector, which counts as a matrix of one column.  The result does not
+    have the dimension of this row or column.
 
     Parameters
     ----------

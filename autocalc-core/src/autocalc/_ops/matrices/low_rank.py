@@ -48,8 +48,9 @@ def svd_lowrank(
     A
         A tensor of shape [..., m, n].
     q
-        The number of singular values, a little more than the expected rank; a matrix
-        with fewer rows or columns has fewer.
+        The number of singular values to compute; it should be a little larger than the
+        expected rank.  If a matrix has fewer rows or columns, fewer singular values are
+        computed.
     niter
         The number of iterations; more iterations give more accurate results.
     M
@@ -58,7 +59,7 @@ def svd_lowrank(
     Returns
     -------
     LowRankResult
-        The named tuple (U [..., m, q], S [..., q], V [..., n, q]).
+        The named tuple (U, S, V) with the shapes [..., m, q], [..., q] and [..., n, q].
 
     Raises
     ------

@@ -128,7 +128,7 @@ def lu_factor_ex(
     check_errors: bool = False,
     out: tuple[Tensor, Tensor, Tensor] | None = None,
 ) -> LUFactorsEx:
-    """Return LU factors in one matrix, and an error code instead of an error.
+    """Return LU factors in one matrix, and an error code instead of raising an error.
 
     The code is 0 if no element on the diagonal of U is 0.
 
@@ -148,8 +148,8 @@ def lu_factor_ex(
     -------
     LUFactorsEx
         The named tuple (LU, pivots, info).  LU and pivots are those of `lu_factor`;
-        info, an int32 tensor of shape [...], holds the number of the first column with
-        a 0 on the diagonal of U.
+        info, an int32 tensor of shape [...], holds the error codes.  A code above 0 is
+        the number of the first column with a 0 on the diagonal of U.
 
     Raises
     ------
@@ -219,8 +219,9 @@ def lu_factor(
     -------
     LUFactors
         The named tuple (LU, pivots).  LU holds U on and above its diagonal, and L below
-        it; the diagonal of L is 1.  The int32 tensor pivots, of shape [..., k], holds
-        the row, counted from 1, with which row i was exchanged in step i.
+        its diagonal.  The diagonal of L is 1 and is not stored.  Element i of the int32
+        tensor pivots, of shape [..., k], is the number of the row, counted from 1, with
+        which row i was exchanged in step i.
 
     Raises
     ------
@@ -246,7 +247,7 @@ def lu_factor(
 def lu_of(
     A: Tensor, *, pivot: bool = True, out: tuple[Tensor, Tensor, Tensor] | None = None
 ) -> LUResult:
-    """Return A = P L U: a permutation, a lower and an upper triangular matrix.
+    """Return a permutation P and triangular matrices L and U with A = P L U.
 
     Parameters
     ----------

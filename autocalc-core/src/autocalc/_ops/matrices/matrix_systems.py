@@ -46,7 +46,7 @@ def solve_triangular(
     upper
         True to read the upper triangle, False the lower one.
     left
-        True solves A X = B; False solves X A = B.
+        True to solve A X = B, False to solve X A = B.
     unitriangular
         True to take the diagonal as 1, without reading it.
     out
@@ -173,14 +173,14 @@ def tensorsolve(
     B
         The right-hand side.
     dims
-        Dimensions of `A` that are moved to its end first.
+        The dimensions of `A` that are moved to its end before the system is solved.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
     Raises
     ------
     ShapeError
-        If the sizes of `A` and `B` do not fit.
+        If the sizes of `A` and `B` do not fit together.
     LinAlgError
         If the system is singular.
 
@@ -212,7 +212,7 @@ def tensorsolve(
 @declared
 @rounded_once
 def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the first n columns of a product of reflections, H_1 H_2 ... H_k.
+    """Return the first n columns of the product of the reflections H_1, ..., H_k.
 
     Here H_i = I - tau_i v_i v_i^T, where v_i is column i of `A` below the diagonal, 1
     on the diagonal, and 0 above it.  LAPACK stores the Q of A = Q R in this form.  The
@@ -235,7 +235,7 @@ def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) ->
     Raises
     ------
     ShapeError
-        If the sizes do not fit.
+        If the sizes of the arguments do not fit together.
     DTypeError
         If the operands do not have the same floating-point dtype.
 

@@ -62,25 +62,26 @@ def pinv(
 ) -> Tensor:
     """Return the pseudoinverse (Moore, Penrose) of each matrix of `A`.
 
-    With A = U diag(s) V^T, it is P = V diag(1 / s) U^T.  A singular value that is at
-    most max(atol, rtol * the largest one) counts as 0, and its inverse is taken as 0,
-    too. The derivative is
+    With the singular value decomposition A = U diag(s) V^T, the pseudoinverse is P = V
+    diag(1 / s) U^T. A singular value that is at most max(atol, rtol * the largest one)
+    counts as 0, and its inverse is taken as 0, too.  The derivative is
 
         dP = -P dA P + P P^T dA^T (I - A P) + (I - P A) dA^T P^T P
 
-    where the rank is constant, also for equal singular values (Golub and Pereyra, "The
-    differentiation of pseudo-inverses and nonlinear least squares problems whose
-    variables separate", SIAM Journal on Numerical Analysis 10, 1973).
+    if a small change of A does not change its rank.  Singular values may be equal
+    (Golub and Pereyra, "The differentiation of pseudo-inverses and nonlinear least
+    squares problems whose variables separate", SIAM Journal on Numerical Analysis 10,
+    1973).
 
     Parameters
     ----------
     A
         A tensor of shape [..., m, n].
     rcond
-        The old name of `rtol`: give one of the two.
+        The old name of `rtol`: give only one of the two.
     hermitian
-        True if `A` is symmetric: only its lower triangle is read, except by the
-        gradient.
+        True if `A` is symmetric.  Only its lower triangle is then read, but the
+        computation of the gradient reads both triangles.
     atol, rtol
         The limits up to which a singular value counts as 0: absolute, and relative to
         the largest one. Each is a number, or a tensor with one number for each matrix.
@@ -197,21 +198,22 @@ def matrix_rank(
     rtol: float | Tensor | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return the rank of each matrix, int64: its number of large singular values.
+    """Return the rank of each matrix: the number of its large singular values.
 
-    A singular value counts if it is larger than max(atol, rtol * the largest one).
+    A singular value is large if it is above max(atol, rtol * the largest one).  The
+    result has the dtype int64.
 
     Parameters
     ----------
     A
         A tensor of shape [..., m, n].
     tol
-        The old name of `atol`; `rtol` is then 0.
+        The old name of `atol`.  If it is given, `rtol` is 0.
     hermitian
         True if `A` is symmetric: only its lower triangle is read, and the absolute
         values of its eigenvalues are counted.
     atol, rtol
-        The tolerances, with the defaults of `pinv`.
+        The absolute and the relative tolerance; the defaults are those of `pinv`.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
@@ -277,9 +279,10 @@ def lstsq(
 ) -> LstsqResult:
     """Return the X that minimises the sum of the squares of A X - B.
 
-    If several X do, the result is the one with the smallest sum of squares, X = A^+ B
-    with the pseudoinverse A^+ of `pinv`, for every driver.  X and the residuals have a
-    gradient where the rank is constant.
+    If several X have the same smallest sum, the result is the X whose own elements have
+    the smallest sum of squares.  For every driver, it is computed as X = A^+ B, where
+    A^+ is the pseudoinverse that `pinv` returns.  X and the residuals have a gradient
+    if a small change of A does not change its rank.
 
     Parameters
     ----------
@@ -292,18 +295,18 @@ def lstsq(
         The limit up to which a singular value counts as 0, relative to the largest one;
         by default max(m, n) times the machine epsilon of the dtype.
     driver
-        "gelsy" (the default), "gels", "gelsd" or "gelss"; it selects which values are
-        returned with X.
+        "gelsy" (the default), "gels", "gelsd" or "gelss"; it determines which of the
+        other results are empty.
 
     Returns
     -------
     LstsqResult
-        The named tuple (solution, residuals, rank, singular_values). The solution has
-        the shape [..., n, k] or [..., n]. The residuals, of shape [..., k] with k = 1
-        for vectors, are the sums of squares; they are empty for "gelsy" unless m > n,
-        and where the rank is below n. The rank, of shape [...], is empty for "gels".
-        The singular values, of shape [..., min(m, n)], are empty for "gelsy" and
-        "gels".
+        The named tuple (solution, residuals, rank, singular_values).  The solution has
+        the shape [..., n, k] or [..., n].  The residuals, of shape [..., k] with k = 1
+        for vectors, are the sums of squares.  They are empty for "gelsy" and if m <= n.
+        For "gelsd" and "gelss", they are also empty if the rank of a matrix is below n.
+        The rank, of shape [...], is empty for "gels".  The singular values, of shape
+        [..., min(m, n)], are empty for "gelsy" and "gels".
 
     Raises
     ------
@@ -312,7 +315,7 @@ def lstsq(
     ShapeError
         If the shapes of the arguments do not fit together.
     ArgumentError
-        If `driver` is not one of these words.
+        If `driver` is not the name of one of these drivers.
 
     Examples
     --------

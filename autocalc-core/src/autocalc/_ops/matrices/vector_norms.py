@@ -60,9 +60,9 @@ def vector_norm(
     x
         A tensor of a floating-point dtype and any shape.
     ord
-        The order of the norm: a number, inf, "fro" or "nuc".
+        The order of the norm: a number, inf or -inf.
     dim
-        The dimensions; by default the last two for matrices, all for vectors.
+        The dimensions of the vectors; by default all dimensions.
     keepdim
         True to keep the reduced dimensions, with size 1.
     dtype
@@ -199,21 +199,22 @@ def matrix_norm(
     axis: Any = None,
     keepdims: Any = None,
 ) -> Tensor:
-    """Return a norm of each matrix: "fro", "nuc", or of order 1, 2, inf, -1, -2, -inf.
+    """Return a norm of each matrix.
 
-    Order inf is the largest sum of abs(a_ij) over a row, order 1 the largest sum over a
-    column, and order 2 the largest singular value.  The orders -inf, -1 and -2 are the
-    smallest of these.  "nuc" is the sum of the singular values, and "fro" the square
-    root of the sum of squares.
+    Order inf is the largest sum of abs(a_ij) over a row, order 1 is the largest sum
+    over a column, and order 2 is the largest singular value.  Orders -inf, -1 and -2
+    are the smallest sum over a row, the smallest sum over a column and the smallest
+    singular value.  "nuc" is the sum of the singular values, and "fro" is the square
+    root of the sum of the squares of all elements.
 
     Parameters
     ----------
     A
         The input tensor.
     ord
-        The order of the norm: a number, inf, "fro" or "nuc".
+        The order of the norm: "fro", "nuc", 1, 2, inf, -1, -2 or -inf.
     dim
-        The dimensions; by default the last two for matrices, all for vectors.
+        The two dimensions of the matrices; by default the last two.
     keepdim
         True to keep the reduced dimensions, with size 1.
     dtype
@@ -226,7 +227,7 @@ def matrix_norm(
     Raises
     ------
     ArgumentError
-        If `ord` is not one of these orders.
+        If `ord` is not one of the orders above.
     ShapeError
         If `A` has fewer than two dimensions.
 
@@ -309,7 +310,8 @@ def linalg_norm(
     ord
         The order of the norm: a number, inf, "fro" or "nuc".
     dim
-        The dimensions; by default the last two for matrices, all for vectors.
+        One dimension, or several, for a vector norm; two dimensions for a matrix norm;
+        by default all dimensions.
     keepdim
         True to keep the reduced dimensions, with size 1.
     dtype

@@ -216,10 +216,11 @@ def batch_norm_relu(
 ) -> Tensor:
     """Return max(batch_norm(input) + residual, 0), computed by one kernel.
 
-    The result is that of ``relu(batch_norm(...) + residual)``, with less memory and
-    fewer passes over it: intermediate results are not stored.  The gradient is computed
-    by one kernel, too, and is 0 where the result is 0.  He, Zhang, Ren, Sun: Deep
-    residual learning for image recognition (2015), figure 2.
+    The result is the same as that of ``relu(batch_norm(...) + residual)``.  The kernel
+    needs less memory, because it does not store intermediate results.  One kernel also
+    computes the gradient, which is 0 where the result is 0.
+
+    He, Zhang, Ren, Sun: Deep residual learning for image recognition (2015), figure 2.
 
     Parameters
     ----------
@@ -232,10 +233,10 @@ def batch_norm_relu(
     Raises
     ------
     ShapeError
-        If `residual` has another shape than `input`, or for the reasons that
-        `batch_norm` names.
+        If `residual` does not have the shape of `input`, or if `batch_norm` would raise
+        this error.
     ArgumentError
-        If running statistics are needed and not there.
+        If running statistics are needed, but are not given.
 
     Examples
     --------

@@ -125,7 +125,7 @@ def avg_pool2d(
     Raises
     ------
     ShapeError
-        If `input` has another number of dimensions, or a window is larger than the
+        If `input` has a wrong number of dimensions, or if a window is larger than the
         input.
     ArgumentError
         If an argument is not an integer, or is out of its range.
@@ -163,20 +163,21 @@ def avg_pool3d(
     kernel_size
         The size of a window: one number, or (depth, height, width).
     stride
-        The distance of two windows; by default `kernel_size`.
+        The distance between two windows; by default `kernel_size`.
     padding
-        The number of zeros around the input; at most half a window.
+        The number of zeros that are added on each side, at most half a window.
     ceil_mode
-        True to allow a last window beyond the end; values there do not count.
+        True to allow a last window that extends beyond the end; positions beyond the
+        end do not count.
     count_include_pad
-        True to count zeros of the padding in a mean.
+        True to count the zeros of the padding in the mean.
     divisor_override
-        The divisor of sums, instead of the number of elements.
+        The number by which sums are divided, instead of the number of elements.
 
     Raises
     ------
     ShapeError
-        If `input` has another number of dimensions, or a window is larger than the
+        If `input` has a wrong number of dimensions, or if a window is larger than the
         input.
     ArgumentError
         If an argument is not an integer, or is out of its range.
@@ -229,7 +230,7 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     Raises
     ------
     ShapeError
-        If `input` has another number of dimensions, or is empty.
+        If `input` has a wrong number of dimensions, or if it is empty.
     ArgumentError
         If a size is not an integer of 1 or more.
 
@@ -259,7 +260,7 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     Raises
     ------
     ShapeError
-        If `input` has another number of dimensions, or is empty.
+        If `input` has a wrong number of dimensions, or if it is empty.
     ArgumentError
         If a size is not an integer of 1 or more.
 

@@ -71,8 +71,8 @@ def fractional_max_pool2d(
     Raises
     ------
     ShapeError
-        If `input` has another number of dimensions, or is too small for the windows and
-        the result.
+        If `input` has a wrong number of dimensions, or if it is too small for the
+        windows and the result.
     ArgumentError
         If `output_size` and `output_ratio` are both given or both missing, or an
         argument is out of range.
@@ -128,10 +128,11 @@ def fractional_max_pool3d(
     Raises
     ------
     ShapeError
-        If the input has other dimensions, or is too small for windows and result.
+        If `input` has a wrong number of dimensions, or if it is too small for the
+        windows and the result.
     ArgumentError
-        If not one of `output_size` and `output_ratio` is given, or an argument is out
-        of range.
+        If `output_size` and `output_ratio` are both given or both missing, or an
+        argument is out of range.
     DTypeError
         If the input is not a floating-point tensor.
 

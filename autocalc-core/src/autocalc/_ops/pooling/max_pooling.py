@@ -84,13 +84,13 @@ def max_pool1d(
     kernel_size
         The size of a window.
     stride
-        The distance of two windows; by default their size.
+        The distance between two windows; by default `kernel_size`.
     padding
         The number of elements of -infinity that are added at both ends.
     dilation
-        The step within a window.
+        The distance between two elements of a window.
     ceil_mode
-        True to allow a last window beyond the end.
+        True to allow a last window that extends beyond the end.
     return_indices
         True to also return the positions of the largest elements.
 
@@ -116,8 +116,8 @@ def max_pool2d(
 ) -> Any:
     """Return the largest element of each window of images.
 
-    A window that contains NaN gives NaN.  The gradient goes to the largest element of a
-    window, and to the first one of several that are equal.
+    A window that contains NaN gives NaN. The gradient goes to the largest element of a
+    window.  If several elements are the largest, it goes to the first of them.
 
     Parameters
     ----------
@@ -126,14 +126,14 @@ def max_pool2d(
     kernel_size
         The size of a window: one number, or (height, width).
     stride
-        The distance of two windows; by default `kernel_size`.
+        The distance between two windows; by default `kernel_size`.
     padding
         The number of elements added on each side, at most half a window; they are never
         the maximum.
     dilation
         The distance between two elements of a window.
     ceil_mode
-        True to allow a last window beyond the end.
+        True to allow a last window that extends beyond the end.
     return_indices
         True to also return the positions of the elements in their planes, counted row
         by row.
@@ -141,7 +141,7 @@ def max_pool2d(
     Raises
     ------
     ShapeError
-        If `input` has another number of dimensions, or a window is larger than the
+        If `input` has a wrong number of dimensions, or if a window is larger than the
         input.
     ArgumentError
         If an argument is not an integer, or is out of its range.
@@ -176,13 +176,13 @@ def max_pool3d(
     kernel_size
         The size of a window: one number, or (depth, height, width).
     stride
-        The distance of two windows; by default `kernel_size`.
+        The distance between two windows; by default `kernel_size`.
     padding
         The number of elements added on each side; they are never the maximum.
     dilation
-        The distance of two elements of a window.
+        The distance between two elements of a window.
     ceil_mode
-        True to allow a last window beyond the end.
+        True to allow a last window that extends beyond the end.
     return_indices
         True to also return the positions of the elements in their volumes, counted row
         by row.
@@ -190,7 +190,7 @@ def max_pool3d(
     Raises
     ------
     ShapeError
-        If `input` has another number of dimensions, or a window is larger than the
+        If `input` has a wrong number of dimensions, or if a window is larger than the
         input.
     ArgumentError
         If an argument is not an integer, or is out of its range.
@@ -253,7 +253,7 @@ def adaptive_max_pool2d(
     Raises
     ------
     ShapeError
-        If `input` has another number of dimensions, or is empty.
+        If `input` has a wrong number of dimensions, or if it is empty.
     ArgumentError
         If a size is not an integer of 1 or more.
 
@@ -279,8 +279,8 @@ def adaptive_max_pool3d(
     input
         A tensor of shape (N, C, D, H, W) or (C, D, H, W), float32 or float64.
     output_size
-        One number, or depth, height and width; None keeps that of the input.  The boxes
-        are the same as in `adaptive_max_pool2d`.
+        The size of the result: one number, or (depth, height, width); None keeps the
+        size of the input.  The boxes are the same as in `adaptive_max_pool2d`.
     return_indices
         True to also return the positions of the elements in their volumes, counted row
         by row.
@@ -288,7 +288,7 @@ def adaptive_max_pool3d(
     Raises
     ------
     ShapeError
-        If `input` has another number of dimensions, or is empty.
+        If `input` has a wrong number of dimensions, or if it is empty.
     ArgumentError
         If a size is not an integer of 1 or more.
 

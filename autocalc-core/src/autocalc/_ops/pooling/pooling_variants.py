@@ -45,9 +45,9 @@ def lp_pool1d(
     kernel_size
         The size of a window.
     stride
-        The distance of two windows; by default their size.
+        The distance between two windows; by default `kernel_size`.
     ceil_mode
-        True to allow a last window beyond the end.
+        True to allow a last window that extends beyond the end.
 
     Examples
     --------
@@ -80,16 +80,16 @@ def lp_pool2d(
     kernel_size
         The size of a window: one number, or (height, width).
     stride
-        The distance of two windows; by default `kernel_size`.
+        The distance between two windows; by default `kernel_size`.
     ceil_mode
-        True to allow a last window beyond the end.
+        True to allow a last window that extends beyond the end.
 
     Raises
     ------
     ArgumentError
         If `norm_type` is not a finite number above 0, or a size is out of its range.
     ShapeError
-        If `input` has another number of dimensions, or a window is larger than the
+        If `input` has a wrong number of dimensions, or if a window is larger than the
         input.
 
     Examples
@@ -121,9 +121,9 @@ def lp_pool3d(
     kernel_size
         The size of a window: one number, or (depth, height, width).
     stride
-        The distance of two windows; by default `kernel_size`.
+        The distance between two windows; by default `kernel_size`.
     ceil_mode
-        True to allow a last window beyond the end.
+        True to allow a last window that extends beyond the end.
 
     Examples
     --------
@@ -185,7 +185,8 @@ def max_unpool1d(
     kernel_size, stride, padding
         The parameters of the pooling that is reversed.
     output_size
-        The size before the pooling, if several sizes have the same result.
+        The size before the pooling.  It is needed if the pooling gives the same size
+        for several input sizes.
 
     Examples
     --------
@@ -270,7 +271,8 @@ def max_unpool3d(
     kernel_size, stride, padding
         The parameters of the pooling that is reversed.
     output_size
-        The sizes before the pooling, if several sizes have the same result.
+        The sizes before the pooling.  They are needed if the pooling gives the same
+        sizes for several input sizes.
 
     Examples
     --------

@@ -28,7 +28,8 @@ _LARGE = 10.0
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Return counts drawn from Poisson distributions whose means are `input`.
 
-    The count k has the probability rate^k exp(-rate) / k!.  The result has no gradient.
+    A count k has the probability mean^k exp(-mean) / k!, where mean is the element of
+    `input`.  The result has no gradient.
 
     Parameters
     ----------

@@ -315,7 +315,7 @@ def normal(
     requires_grad
         Whether operations on the result are recorded for gradients.
     generator
-        The generator of the random numbers; None is the generator that `manual_seed`
+        The generator of the random numbers; None uses the generator that `manual_seed`
         seeds.
     out
         A tensor to write the result into; the result is converted to its dtype.

@@ -115,7 +115,7 @@ def dropout1d(
     Raises
     ------
     ShapeError
-        If `input` has other dimensions.
+        If `input` has neither two nor three dimensions.
 
     Examples
     --------
@@ -150,7 +150,8 @@ def dropout2d(
     Parameters
     ----------
     input
-        A tensor of shape (N, C, ...): each of the N * C channels is kept or not.
+        A tensor of shape (N, C, ...): each of the N * C channels is either kept or set
+        to 0.
     p, training, inplace, generator
         The same as in `dropout`.
 
@@ -197,7 +198,7 @@ def dropout3d(
     Raises
     ------
     ShapeError
-        If `input` has other dimensions.
+        If `input` has neither four nor five dimensions.
 
     Examples
     --------

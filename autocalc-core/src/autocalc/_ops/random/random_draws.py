@@ -99,7 +99,7 @@ def rand(
     size
         The sizes as a keyword argument.
     generator
-        The generator of the random numbers; None is the generator that `manual_seed`
+        The generator of the random numbers; None uses the generator that `manual_seed`
         seeds.
     out
         A tensor to write the result into; the result is converted to its dtype.
@@ -197,9 +197,9 @@ def rand_like(
     Parameters
     ----------
     input
-        The tensor whose shape is taken, and its dtype.
+        The tensor whose shape and dtype the result has.
     generator
-        The generator of the random numbers; None is the generator that `manual_seed`
+        The generator of the random numbers; None uses the generator that `manual_seed`
         seeds.
     dtype
         The dtype of the result.
@@ -250,9 +250,9 @@ def randn_like(
     Parameters
     ----------
     input
-        The tensor whose shape is taken, and its dtype.
+        The tensor whose shape and dtype the result has.
     generator
-        The generator of the random numbers; None is the generator that `manual_seed`
+        The generator of the random numbers; None uses the generator that `manual_seed`
         seeds.
     dtype
         The dtype of the result.
@@ -316,7 +316,7 @@ def randint(
     size
         The sizes of the result, as separate arguments or as one sequence.
     generator
-        The generator of the random numbers; None is the generator that `manual_seed`
+        The generator of the random numbers; None uses the generator that `manual_seed`
         seeds.
     out
         A tensor to write the result into; the result is converted to its dtype.
@@ -383,13 +383,13 @@ def randint_like(
     Parameters
     ----------
     input
-        The tensor whose shape is taken, and its dtype.
+        The tensor whose shape and dtype the result has.
     low
         The smallest integer; 0 by default.
     high
         The end of the range: one more than the largest integer.
     generator
-        The generator of the random numbers; None is the generator that `manual_seed`
+        The generator of the random numbers; None uses the generator that `manual_seed`
         seeds.
     dtype
         The dtype of the result.
@@ -453,7 +453,7 @@ def randperm(
     n
         The number of elements.
     generator
-        The generator of the random numbers; None is the generator that `manual_seed`
+        The generator of the random numbers; None uses the generator that `manual_seed`
         seeds.
     out
         A tensor to write the result into; the result is converted to its dtype.

@@ -441,7 +441,7 @@ def trapezoid(
 ) -> Tensor:
     """Return the integral of `y` along `dim`, by the trapezoidal rule.
 
-    The values are those at the points `x`, or at points that are `dx` (1 by default)
+    `y` holds the values at the points `x`, or at points that are `dx` (1 by default)
     apart.
 
     Parameters

@@ -167,9 +167,9 @@ def _of_sizes(where: str, input: Tensor, sizes: Sequence[int], dim: int) -> Part
 def split(
     tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0
 ) -> Parts:
-    """Return views along `dim`, each of one given size or of its own size.
+    """Return the parts of a tensor along `dim`, as views.
 
-    If one size is given, the last view may be smaller.
+    If one size is given for all parts, the last part may be smaller.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def split(
     Raises
     ------
     ArgumentError
-        If the size is not positive.
+        If the size is given as one number and is not positive.
 
     Examples
     --------

@@ -38,9 +38,9 @@ class DistributedDataParallel(Module):
 
     Each rank computes the gradients of its part of the batch.  The gradients are
     grouped into buckets.  While backward still computes other gradients, each full
-    bucket is summed over all ranks and divided by the number of ranks.  So n ranks with
-    a mean loss over B / n samples each compute the same step as one process with B
-    samples.
+    bucket is summed over all ranks and divided by the number of ranks.  So n ranks
+    compute the same step as one process that has a batch of B samples, if each rank
+    uses the mean loss over its B / n samples.
 
     When the wrapper is made, all ranks take the parameters and buffers of the first
     rank.  If there is no process group, or if the group has one rank, the wrapper only
@@ -76,8 +76,8 @@ class DistributedDataParallel(Module):
         True to make each ``grad`` a view of its bucket.  This saves one copy and half
         of the memory for gradients.
     **words
-        Other arguments that PyTorch accepts, for example ``static_graph``.  They have
-        no effect.
+        Other arguments of PyTorch's class, for example ``static_graph``.  They are
+        accepted, but have no effect.
 
     Attributes
     ----------
@@ -182,7 +182,7 @@ class DistributedDataParallel(Module):
         self._reducer = Reducer(group, trained, limit, *flags)
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        """Return ``module(*inputs, **kwargs)``; the backward averages gradients."""
+        """Return ``module(*inputs, **kwargs)``; backward averages the gradients."""
         reducer = self._reducer
         if reducer is None or not is_grad_enabled():
             return self.module(*inputs, **kwargs)
@@ -212,7 +212,7 @@ class DistributedDataParallel(Module):
 
     @contextmanager
     def no_sync(self) -> Iterator[None]:
-        """Return a context in which gradients accumulate on each rank, not averaged.
+        """Return a context in which each rank adds up its gradients without averaging.
 
         The first backward pass after the context averages the accumulated sum.
 
@@ -253,7 +253,8 @@ class DistributedDataParallel(Module):
             True to divide sums by the number of all ranks.  False to divide by the
             number of ranks that still have data.
         enable
-            False to do nothing.  Use it if all ranks have the same number of batches.
+            False for a context that does nothing, for ranks that all have the same
+            number of batches.
         throw_on_early_termination
             True to raise an error on all ranks as soon as one rank has no more data.
 

@@ -23,7 +23,7 @@ class SyncBatchNorm(_BatchNorm):
     """Batch normalization with the statistics of the batches of all processes.
 
     In training, the mean and the variance of each channel are computed over the inputs
-    of all ranks. So n ranks with one part of a batch each compute the same as
+    of all ranks.  So n ranks, each with one part of a batch, compute the same as
     `BatchNorm1d`, `BatchNorm2d` or `BatchNorm3d` with the whole batch.  All ranks have
     to call the layer.
 
@@ -97,8 +97,8 @@ class SyncBatchNorm(_BatchNorm):
     def relu(self, input: Tensor, residual: Tensor | None = None) -> Tensor:
         """Return ``relu(self(input) + residual)``.
 
-        Without other ranks, one kernel computes it in the forward pass, and one kernel
-        in the backward pass.
+        If there are no other ranks, one kernel computes the forward pass, and one
+        kernel computes the backward pass.
         """
         if self._group() is None:
             return super().relu(input, residual)

@@ -55,10 +55,10 @@ class LinearCrossEntropyOptions:
     batch_chunk_size
         The number of rows of a chunk.  None lets `chunking_method` choose it.
     chunking_method
-        The rule that chooses the number of rows.  ``"auto"`` makes the logits of a
-        chunk 16 Mi elements large, which are 64 MiB in float32.  ``"aspect_ratio"``
-        makes the logits of a chunk about as large as the input, and
-        ``"aspect_ratio:n"`` makes them n times smaller. None makes one chunk of all
+        The rule that chooses the number of rows.  ``"auto"`` chooses the number so that
+        the logits of a chunk have 2**24 elements, which are 64 MiB in float32.  With
+        ``"aspect_ratio"``, the logits of a chunk are about as large as the input.  With
+        ``"aspect_ratio:n"``, they are n times smaller.  None makes one chunk of all
         rows.
     acc_policy, acc_dtype
         Accepted for compatibility with PyTorch.  They have no effect.  Kernels
@@ -158,12 +158,12 @@ def linear_cross_entropy(
     input
         The features, of shape (N, F) or (F,), with a floating-point dtype.
     linear_weight
-        The weight of the linear layer, of shape (C, F).  A shape (C, d1, ..., F) gives
-        losses at several positions.
+        The weight of the linear layer, of shape (C, F).  With a shape (C, d1, ..., F),
+        each sample has losses at several positions.
     target
         Class labels from 0 to C - 1, of dtype int64 or uint8 and of shape (N,), () or
-        (N, d1, ...). Or class probabilities, of the dtype of `input` and of shape (N,
-        C), (C,) or (N, C, d1, ...).
+        (N, d1, ...).  Instead of labels, it may be class probabilities, of the dtype of
+        `input` and of shape (N, C), (C,) or (N, C, d1, ...).
     linear_bias
         The bias of the linear layer, of shape (C,) or (C, d1, ...).
     weight
@@ -186,7 +186,7 @@ def linear_cross_entropy(
     ArgumentError
         If `ignore_index` is given with probabilities, or an argument is out of range.
     KernelDataError
-        If a label is outside 0 to C - 1.
+        If a label is outside the range from 0 to C - 1.
 
     Examples
     --------

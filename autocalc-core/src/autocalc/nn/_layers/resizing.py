@@ -236,7 +236,7 @@ class Unfold(Module):
         self.stride = stride
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the columns, of shape (N, C * window elements, windows)."""
+        """Return the columns, of shape (N, C * elements per window, windows)."""
         return functional.unfold(
             input, self.kernel_size, self.dilation, self.padding, self.stride
         )
@@ -250,7 +250,7 @@ class Unfold(Module):
 
 
 class Fold(Unfold):
-    """Adds columns to windows of an image; `functional.fold` has the details.
+    """Adds each column to a window of an image; `functional.fold` has the details.
 
     It is the transpose of `Unfold`.
 

@@ -13,7 +13,7 @@ from autocalc._tensor.checks import check_flag
 
 
 class Buffer(Tensor):
-    """A tensor that becomes a buffer when it is assigned to a `Module` attribute.
+    """A tensor that becomes a buffer when it is assigned to an attribute of a `Module`.
 
     ``module.name = Buffer(x)`` is the same as ``module.register_buffer("name", x)``.
     Operators on a buffer return plain tensors.
@@ -21,8 +21,8 @@ class Buffer(Tensor):
     Parameters
     ----------
     data
-        The values.  The buffer shares their memory, but not their autograd history.
-        None makes an empty tensor.
+        A tensor with the values.  The buffer shares its memory, but not its autograd
+        history.  None makes an empty tensor.
     persistent
         True to include the buffer in the `state_dict` of the module.
 

@@ -111,9 +111,9 @@ def register_module_forward_hook(
 
 
 def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call ``hook(module, grad_input, grad_output)`` where modules' last steps pass.
+    """Call ``hook(module, grad_input, grad_output)`` in every module's backward pass.
 
-    See `Module.register_backward_hook`.
+    The hook gets the gradients that `Module.register_backward_hook` describes.
 
     Examples
     --------
@@ -128,9 +128,9 @@ def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
 
 
 def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call ``hook(module, grad_input, grad_output)`` in the backward of every module.
+    """Call ``hook(module, grad_input, grad_output)`` in every module's backward pass.
 
-    It is called when the gradients of the inputs of a module are known.
+    The hook is called when the gradients of the inputs of a module are known.
 
     The hook may return new gradients of the inputs.
 
@@ -159,7 +159,7 @@ def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHan
 
 
 def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call ``hook(module, grad_output)`` before the backward of every module.
+    """Call ``hook(module, grad_output)`` before the backward pass of every module.
 
     The hook may return new gradients of the outputs.
 

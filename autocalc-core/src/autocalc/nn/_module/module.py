@@ -128,13 +128,13 @@ class Module(StatefulModule["Module"]):
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Set the gradients of all parameters to None, or to 0."""
+        """Set the gradients of all parameters to None, or to 0 if not `set_to_none`."""
         check_switches("zero_grad", set_to_none=set_to_none)
         for param in self.parameters():
             clear_grad(param, set_to_none)
 
     def apply(self, fn: Callable[[Module], None]) -> Self:
-        """Call `fn` with all submodules and then with the module; return it."""
+        """Call `fn` with each submodule and then with the module; return the module."""
         for child in self.children():
             child.apply(fn)
         fn(self)
@@ -232,8 +232,8 @@ class Module(StatefulModule["Module"]):
         Raises
         ------
         ArgumentError
-            If there is no such device.  ``ac.cuda.is_available()`` returns whether
-            there is one.
+            If this machine has no CUDA device.  ``ac.cuda.is_available()`` returns
+            whether there is one.
         """
         return self.to(numbered("cuda", device))
 
@@ -245,7 +245,7 @@ class Module(StatefulModule["Module"]):
         return self.to(dtype_named(dst_type))
 
     def share_memory(self) -> Self:
-        """Return the module; its memory is not moved."""
+        """Return the module itself; its memory does not change."""
         return self
 
     # ---- how it prints ----------------------------------------------------------

@@ -9,16 +9,16 @@ from typing import Any
 def consume_prefix_in_state_dict_if_present(
     state_dict: dict[str, Any], prefix: str
 ) -> None:
-    """Take a prefix away from the names of a state, in place.
+    """Remove a prefix from the names in a `state_dict`, in place.
 
     `DistributedDataParallel` and `DataParallel` put ``"module."`` before all names.
 
     Parameters
     ----------
     state_dict
-        The state; its order stays.
+        The dict to change. The order of its entries stays the same.
     prefix
-        The beginning that is taken away; names without it stay as they are.
+        The beginning that is removed. Names without it do not change.
 
     Examples
     --------

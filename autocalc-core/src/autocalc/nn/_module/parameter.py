@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 
 class Parameter(Tensor):
-    """A tensor that becomes a parameter when it is assigned to a `Module` attribute.
+    """A tensor that becomes a parameter when it is assigned to a `Module`'s attribute.
 
     Optimizers update parameters.  Operators on a parameter return plain tensors.
 
     Parameters
     ----------
     data
-        The values.  The parameter shares their memory, but not their autograd history.
-        None makes an empty tensor.
+        A tensor with the values.  The parameter shares its memory, but not its autograd
+        history.  None makes an empty tensor.
     requires_grad
         True if `backward` computes a gradient of the parameter.
 

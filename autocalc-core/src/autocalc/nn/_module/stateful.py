@@ -69,7 +69,8 @@ class StatefulModule(ModuleTree[M]):
         strict
             True if the names must be exactly those of the module.
         assign
-            True to use the given tensors themselves.  False to copy their values.
+            True to make the given tensors the module's parameters and buffers.  False
+            to copy their values.
 
         Returns
         -------
@@ -173,8 +174,8 @@ class StatefulModule(ModuleTree[M]):
 
         `grad_output` is a tuple of the gradients of the outputs.  `grad_input` is a
         tuple of the gradients of the positional arguments; it has None for those that
-        require no gradient. The hook may return new gradients of the inputs.  With such
-        a hook, the inputs and outputs of the module must not be changed in place.
+        require no gradient.  The hook may return new gradients of the inputs.  While
+        the module has this hook, its inputs and outputs must not be changed in place.
 
         Examples
         --------
@@ -192,21 +193,21 @@ class StatefulModule(ModuleTree[M]):
         return RemovableHandle(hooks.backward, Hook(hook), prepend=prepend)
 
     def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call a hook in the backward pass of the last step of the module's forward.
+        """Call a hook in the backward pass of the operator that made the output.
 
-        `register_full_backward_hook` sees the gradients of the module's own inputs,
-        this one those of the inputs of the operator that made the output.
+        The hook gets the gradients of the inputs of this operator.  In contrast, a hook
+        of `register_full_backward_hook` gets the gradients of the module's own inputs.
 
         Parameters
         ----------
         hook
-            Called as ``hook(module, grad_input, grad_output)`` with two tuples; it may
-            return another ``grad_input``.
+            The function to call as ``hook(module, grad_input, grad_output)``, where the
+            gradients are two tuples.  It may return another ``grad_input``.
 
         Raises
         ------
         GradError
-            If the module has hooks by `register_full_backward_hook`.
+            If the module has hooks that `register_full_backward_hook` added.
 
         Examples
         --------
@@ -235,7 +236,7 @@ class StatefulModule(ModuleTree[M]):
         )
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call ``hook(module, prefix, keep_vars)`` before each `state_dict`."""
+        """Call ``hook(module, prefix, keep_vars)`` before each call of `state_dict`."""
         return RemovableHandle(self._own_hooks().state_pre, Hook(hook))
 
     def register_state_dict_post_hook(
@@ -261,8 +262,8 @@ class StatefulModule(ModuleTree[M]):
 
         It is called as ``hook(module, state_dict, prefix, local_metadata, strict,
         missing_keys, unexpected_keys, error_msgs)``.  `state_dict` is a copy of the
-        entries whose names begin with `prefix`; the hook may change it.  It may also
-        append to the three lists.
+        entries whose names begin with `prefix`; the hook may change it.  The hook may
+        also append to the lists `missing_keys`, `unexpected_keys` and `error_msgs`.
         """
         return RemovableHandle(self._own_hooks().load_state_pre, Hook(hook))
 
@@ -280,7 +281,7 @@ class StatefulModule(ModuleTree[M]):
     def register_load_state_dict_post_hook(
         self, hook: Callable[..., Any]
     ) -> RemovableHandle:
-        """Call ``hook(module, incompatible_keys)`` after everything is loaded.
+        """Call ``hook(module, incompatible_keys)`` after a `state_dict` was loaded.
 
         The hook may remove names from the lists ``missing_keys`` and
         ``unexpected_keys``. Removed names are no error.

@@ -125,7 +125,7 @@ class ModuleTree(Generic[M]):
     def register_buffer(
         self, name: str, tensor: Tensor | None, persistent: bool = True
     ) -> None:
-        """Register a tensor that belongs to the state but is not trained.
+        """Register a buffer: a tensor that belongs to the state, but is not trained.
 
         Parameters
         ----------
@@ -282,7 +282,7 @@ class ModuleTree(Generic[M]):
                 yield (f"{inner}.{name}" if inner else name), value
 
     def get_submodule(self, target: str) -> M:
-        """Return the submodule with a dotted name, for example ``"layers.0.norm"``."""
+        """Return the submodule `target`, a dotted name such as ``"layers.0.norm"``."""
         found: Any = self
         for name in target.split(".") if target else ():
             inner = found._modules.get(name)
@@ -296,12 +296,12 @@ class ModuleTree(Generic[M]):
         return found  # type: ignore[no-any-return]  # a Module
 
     def get_parameter(self, target: str) -> Parameter:
-        """Return the parameter with a dotted name."""
+        """Return the parameter with the dotted name `target`."""
         found: Parameter = self._get("get_parameter", target, PARAMETER)
         return found
 
     def get_buffer(self, target: str) -> Tensor:
-        """Return the buffer with a dotted name."""
+        """Return the buffer with the dotted name `target`."""
         found: Tensor = self._get("get_buffer", target, BUFFER)
         return found
 

@@ -75,9 +75,9 @@ def conv_norm_relu(
 def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
     """Return a new convolution that computes ``bn(conv(x))``.
 
-    The two modules are not changed, and later changes of them do not affect the new
-    one. You do not need this function if you compile a model for inference; `compile`
-    does the same.
+    `conv` and `bn` are not changed, and later changes of them do not affect the new
+    convolution.  You do not need this function if you compile a model for inference;
+    `compile` does the same.
 
     Parameters
     ----------
@@ -189,8 +189,8 @@ def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
     Raises
     ------
     ArgumentError
-        If a module is in training mode or has a wrong class.  Also if the norm has no
-        running statistics, or if it has a wrong number of channels.
+        If a module is in training mode or has a wrong class, if the norm has no running
+        statistics, or if the norm has a wrong number of channels.
 
     Examples
     --------

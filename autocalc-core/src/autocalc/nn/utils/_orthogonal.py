@@ -200,8 +200,8 @@ def orthogonal(
 ) -> M:
     """Parametrize a weight so that it stays orthogonal.
 
-    Its rows are orthonormal.  If it has fewer columns than rows, its columns are
-    orthonormal instead.
+    The rows of the weight are orthonormal.  If it has fewer columns than rows, its
+    columns are orthonormal instead of its rows.
 
     Lezcano-Casado: Trivializations for gradient-based optimization on manifolds
     (NeurIPS 2019).
@@ -214,10 +214,11 @@ def orthogonal(
         The name of the parameter.  It has two or more dimensions.  A parameter of more
         than two dimensions is a batch of matrices.
     orthogonal_map
-        The function that computes the orthogonal matrix from a free matrix X.  With A =
-        X - X^T, ``"matrix_exp"`` computes exp(A), and ``"cayley"`` computes (1 - A /
-        2)^-1 (1 + A / 2).  ``"householder"`` computes a product of reflections.  The
-        default is ``"matrix_exp"`` for square weights and ``"householder"`` for others.
+        The function that computes the orthogonal matrix from a matrix X without
+        constraints.  With A = X - X^T, ``"matrix_exp"`` computes exp(A), and
+        ``"cayley"`` computes (1 - A / 2)^-1 (1 + A / 2).  ``"householder"`` computes a
+        product of reflections.  The default is ``"matrix_exp"`` for square weights and
+        ``"householder"`` for others.
     use_trivialization
         True to multiply the result by a fixed orthogonal matrix.  Then the initial
         weight is the old weight, made orthogonal, and the weight can be assigned.

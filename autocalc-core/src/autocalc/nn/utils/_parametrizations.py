@@ -49,7 +49,9 @@ class _WeightNorm(Module):
 
 
 def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
-    """Parametrize a weight as ``g * v / norm(v)``: its length and its direction.
+    """Parametrize a weight as ``g * v / norm(v)``, where g is its length.
+
+    v has the direction of the weight.
 
     Salimans, Kingma: Weight normalization (NeurIPS 2016).
 
@@ -213,8 +215,8 @@ def spectral_norm(
     eps
         A lower limit of the norms by which vectors are divided.
     dim
-        The dimension of the outputs.  The default is 0, and 1 for transposed
-        convolutions.
+        The dimension of the outputs.  The default is 0; for transposed convolutions it
+        is 1.
 
     Raises
     ------

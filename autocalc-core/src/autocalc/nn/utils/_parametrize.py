@@ -73,7 +73,8 @@ class ParametrizationList(ModuleList):
         The parametrizations, in the order in which they are applied.
     original
         The tensor to parametrize.  If the parametrizations have a method
-        ``right_inverse``, its result is stored instead.  It may be several tensors.
+        ``right_inverse``, the result of this method is stored instead of `original`.
+        The result may be several tensors.
     unsafe
         True if the parametrizations may change the shape and the dtype.
 
@@ -361,7 +362,8 @@ def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
     module
         The module to examine.
     tensor_name
-        The name of the tensor.  None asks for any tensor of the module.
+        The name of the tensor.  None tests whether any tensor of the module is
+        parametrized.
 
     Examples
     --------

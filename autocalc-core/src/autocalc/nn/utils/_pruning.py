@@ -223,14 +223,14 @@ def _methods_of(method: BasePruningMethod) -> tuple[BasePruningMethod, ...]:
 
 
 def prunings(module: Any) -> list[BasePruningMethod]:
-    """Return the rules that a module's hooks apply."""
+    """Return the pruning rules that a module's hooks apply."""
     hooks = () if module._hooks is None else module._hooks.forward_pre.values()
     found = (hook.function for hook in hooks)
     return [method for method in found if isinstance(method, BasePruningMethod)]
 
 
 def pruning_of(module: Any, name: str) -> BasePruningMethod | None:
-    """Return the rule of a parameter, or None."""
+    """Return the pruning rule of a parameter, or None."""
     for method in prunings(module):
         if method._tensor_name == name:
             return method
@@ -238,7 +238,7 @@ def pruning_of(module: Any, name: str) -> BasePruningMethod | None:
 
 
 def take_away(module: Any, method: BasePruningMethod) -> None:
-    """Remove a rule and its hook; keep the pruned values."""
+    """Remove a pruning rule and its hook; keep the pruned values."""
     method.remove(module)
     _forget(module, method)
 

@@ -96,8 +96,8 @@ def spectral_norm(
     eps
         A lower limit of the norms by which vectors are divided.
     dim
-        The dimension of the outputs.  The default is 0, and 1 for transposed
-        convolutions.
+        The dimension of the outputs.  The default is 0; for transposed convolutions it
+        is 1.
 
     Raises
     ------

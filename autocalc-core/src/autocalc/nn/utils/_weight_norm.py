@@ -60,7 +60,9 @@ def _check_module(where: str, module: Any) -> None:
 
 
 def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
-    """Parametrize a weight as ``g * v / norm(v)``: its length and its direction.
+    """Parametrize a weight as ``g * v / norm(v)``, where g is its length.
+
+    v has the direction of the weight.
 
     The parameter is replaced by two, ``name_g`` and ``name_v``.  The weight is computed
     from them before each forward.  `parametrizations.weight_norm` is the newer form.

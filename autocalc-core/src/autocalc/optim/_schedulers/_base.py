@@ -43,11 +43,11 @@ class LRScheduler:
     Parameters
     ----------
     optimizer
-        The optimizer.  Its learning rates, ``group["lr"]``, are set.
+        The optimizer.  The scheduler sets its learning rates, ``group["lr"]``.
     last_epoch
-        The number of the last finished epoch, counted from 0, if a training is resumed.
-        Its state was saved after ``last_epoch + 1`` calls of `step`.  -1 means a new
-        training.
+        If a training is resumed, the number of its last finished epoch, counted from 0.
+        Before the state of the training was saved, `step` had been called
+        ``last_epoch + 1`` times.  -1 means a new training.
 
     Attributes
     ----------

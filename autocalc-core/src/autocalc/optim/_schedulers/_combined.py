@@ -77,7 +77,7 @@ class _Combined(LRScheduler):
 
 
 class SequentialLR(_Combined):
-    """Uses several schedulers one after the other; the `milestones` are the changes.
+    """Uses several schedulers one after the other; changes them at the `milestones`.
 
     Parameters
     ----------
@@ -86,11 +86,12 @@ class SequentialLR(_Combined):
     schedulers
         One or more schedulers.  Each of them starts with its own epoch 0.
     milestones
-        The epochs at which the next scheduler starts.  There is one fewer than
-        schedulers.
+        The epochs at which the next scheduler starts.  There is one epoch fewer than
+        there are schedulers.
     last_epoch
-        The number of the last finished epoch if a training is resumed, otherwise -1.
-        The `last_epoch` of each scheduler in the list is ignored.
+        If a training is resumed, the number of its last finished epoch, counted from 0.
+        -1 means a new training.  The `last_epoch` of each scheduler in the list is
+        ignored.
 
     Examples
     --------
@@ -145,8 +146,8 @@ class ChainedScheduler(_Combined):
     Parameters
     ----------
     schedulers
-        One or more schedulers of one optimizer.  If a training is resumed, all have the
-        same `last_epoch`.
+        One or more schedulers of one optimizer.  If a training is resumed, all of them
+        must have the same `last_epoch`.
     optimizer
         The optimizer.  The default is the optimizer of the first scheduler.
 

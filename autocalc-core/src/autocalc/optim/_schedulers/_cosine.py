@@ -26,8 +26,8 @@ class CosineAnnealingLR(LRScheduler):
 
         lr = eta_min + (base_lr - eta_min) * (1 + cos(pi * epoch / T_max)) / 2
 
-    It is computed from the rate of the previous epoch.  So a change of the rate by
-    another scheduler is kept.
+    Each epoch computes it from the rate of the previous epoch, so a change of the rate
+    by another scheduler is kept.
 
     Loshchilov, Hutter: SGDR, stochastic gradient descent with warm restarts (ICLR
     2017).
@@ -35,13 +35,13 @@ class CosineAnnealingLR(LRScheduler):
     Parameters
     ----------
     optimizer
-        The optimizer.  Its learning rates, ``group["lr"]``, are set.
+        The optimizer.  The scheduler sets its learning rates, ``group["lr"]``.
     T_max
         The number of epochs until the learning rate is `eta_min`; 1 or more.
     eta_min
         The lowest learning rate.
     last_epoch
-        The number of the last finished epoch, counted from 0, if a training is resumed.
+        If a training is resumed, the number of its last finished epoch, counted from 0.
         -1 means a new training.
 
     Examples
@@ -109,13 +109,13 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     Parameters
     ----------
     optimizer
-        The optimizer.  Its learning rates, ``group["lr"]``, are set.
+        The optimizer.  The scheduler sets its learning rates, ``group["lr"]``.
     T_0, T_mult
         The number of epochs of the first period, and the factor for the next ones.
     eta_min
         The learning rate at the end of each period.
     last_epoch
-        The number of the last finished epoch, counted from 0, if a training is resumed.
+        If a training is resumed, the number of its last finished epoch, counted from 0.
         -1 means a new training.
 
     Examples

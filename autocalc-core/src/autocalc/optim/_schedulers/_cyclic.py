@@ -26,8 +26,8 @@ class CyclicLR(MovingMomentum):
     Parameters
     ----------
     optimizer
-        The optimizer.  The learning rates of its groups are set, and their momentum if
-        `cycle_momentum` is True.
+        The optimizer.  The scheduler sets the learning rates of its groups, and their
+        momentum if `cycle_momentum` is True.
     base_lr, max_lr
         The lowest and the highest learning rate: one number, or one for each group.
     step_size_up, step_size_down
@@ -45,13 +45,13 @@ class CyclicLR(MovingMomentum):
         The argument of `scale_fn`: ``"cycle"`` for the number of the cycle, from 1 on,
         or ``"iterations"`` for the number of the step, from 0 on.
     cycle_momentum
-        True to also change the momentum (for Adam, beta1).  It falls from
+        True to also change the momentum (for Adam, beta1).  The momentum falls from
         `max_momentum` to `base_momentum` while the learning rate rises, and rises again
-        afterwards.
+        while the learning rate falls.
     base_momentum, max_momentum
         The limits of the momentum: one number, or one for each group.
     last_epoch
-        The number of the last finished step, counted from 0, if a training is resumed.
+        If a training is resumed, the number of its last finished step, counted from 0.
         -1 means a new training.
 
     Examples

@@ -53,13 +53,13 @@ class StepLR(Multiplying):
     Parameters
     ----------
     optimizer
-        The optimizer.  Its learning rates, ``group["lr"]``, are set.
+        The optimizer.  The scheduler sets its learning rates, ``group["lr"]``.
     step_size
         The number of epochs between two changes; 1 or more.
     gamma
         The factor of the learning rate.
     last_epoch
-        The number of the last finished epoch, counted from 0, if a training is resumed.
+        If a training is resumed, the number of its last finished epoch, counted from 0.
         -1 means a new training.
 
     Examples
@@ -98,13 +98,13 @@ class MultiStepLR(Multiplying):
     Parameters
     ----------
     optimizer
-        The optimizer.  Its learning rates, ``group["lr"]``, are set.
+        The optimizer.  The scheduler sets its learning rates, ``group["lr"]``.
     milestones
         The epochs, as integers.  The learning rate changes at each of them.
     gamma
         The factor of the learning rate.
     last_epoch
-        The number of the last finished epoch, counted from 0, if a training is resumed.
+        If a training is resumed, the number of its last finished epoch, counted from 0.
         -1 means a new training.
 
     Examples
@@ -155,11 +155,11 @@ class ExponentialLR(Multiplying):
     Parameters
     ----------
     optimizer
-        The optimizer.  Its learning rates, ``group["lr"]``, are set.
+        The optimizer.  The scheduler sets its learning rates, ``group["lr"]``.
     gamma
         The factor of the learning rate.
     last_epoch
-        The number of the last finished epoch, counted from 0, if a training is resumed.
+        If a training is resumed, the number of its last finished epoch, counted from 0.
         -1 means a new training.
 
     Examples
@@ -195,13 +195,13 @@ class LinearLR(Multiplying):
     Parameters
     ----------
     optimizer
-        The optimizer.  Its learning rates, ``group["lr"]``, are set.
+        The optimizer.  The scheduler sets its learning rates, ``group["lr"]``.
     start_factor, end_factor
         The factors of the initial rate in the first epoch and in epoch `total_iters`.
     total_iters
         The number of epochs in which the learning rate changes.
     last_epoch
-        The number of the last finished epoch, counted from 0, if a training is resumed.
+        If a training is resumed, the number of its last finished epoch, counted from 0.
         -1 means a new training.
 
     Examples
@@ -255,13 +255,13 @@ class ConstantLR(Multiplying):
     Parameters
     ----------
     optimizer
-        The optimizer.  Its learning rates, ``group["lr"]``, are set.
+        The optimizer.  The scheduler sets its learning rates, ``group["lr"]``.
     factor
         The factor of the initial rate, from 0 to 1.
     total_iters
         The number of epochs with the factor.
     last_epoch
-        The number of the last finished epoch, counted from 0, if a training is resumed.
+        If a training is resumed, the number of its last finished epoch, counted from 0.
         -1 means a new training.
 
     Examples
@@ -305,13 +305,13 @@ class PolynomialLR(Multiplying):
     Parameters
     ----------
     optimizer
-        The optimizer.  Its learning rates, ``group["lr"]``, are set.
+        The optimizer.  The scheduler sets its learning rates, ``group["lr"]``.
     total_iters
         The number of epochs until the learning rate is 0.
     power
         The exponent of the polynomial.
     last_epoch
-        The number of the last finished epoch, counted from 0, if a training is resumed.
+        If a training is resumed, the number of its last finished epoch, counted from 0.
         -1 means a new training.
 
     Examples
@@ -370,7 +370,8 @@ class _ByRule(LRScheduler):
     def state_dict(self) -> dict[str, Any]:
         """Return the state as a dict.
 
-        Of a function that is an object, it holds the attributes.
+        The dict does not hold the functions.  If a function is an object of a class
+        with ``__call__``, the dict holds the object's attributes.
         """
         kept = [
             None if isinstance(rule, FunctionType) else dict(vars(rule))
@@ -393,12 +394,12 @@ class LambdaLR(_ByRule):
     Parameters
     ----------
     optimizer
-        The optimizer.  Its learning rates, ``group["lr"]``, are set.
+        The optimizer.  The scheduler sets its learning rates, ``group["lr"]``.
     lr_lambda
         The function that computes the factor from the number of the epoch; or a list of
         functions, one for each group.
     last_epoch
-        The number of the last finished epoch, counted from 0, if a training is resumed.
+        If a training is resumed, the number of its last finished epoch, counted from 0.
         -1 means a new training.
 
     Examples
@@ -423,12 +424,12 @@ class MultiplicativeLR(_ByRule):
     Parameters
     ----------
     optimizer
-        The optimizer.  Its learning rates, ``group["lr"]``, are set.
+        The optimizer.  The scheduler sets its learning rates, ``group["lr"]``.
     lr_lambda
         The function that computes the factor from the number of the epoch; or a list of
         functions, one for each group.
     last_epoch
-        The number of the last finished epoch, counted from 0, if a training is resumed.
+        If a training is resumed, the number of its last finished epoch, counted from 0.
         -1 means a new training.
 
     Examples

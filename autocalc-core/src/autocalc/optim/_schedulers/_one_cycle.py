@@ -41,8 +41,8 @@ class OneCycleLR(MovingMomentum):
     Parameters
     ----------
     optimizer
-        The optimizer.  The learning rates of its groups are set, and their momentum if
-        `cycle_momentum` is True.
+        The optimizer.  The scheduler sets the learning rates of its groups, and their
+        momentum if `cycle_momentum` is True.
     max_lr
         The highest learning rate: one number, or one for each group.
     total_steps
@@ -55,9 +55,9 @@ class OneCycleLR(MovingMomentum):
     anneal_strategy
         The form of the rise and of the fall: ``"cos"`` or ``"linear"``.
     cycle_momentum
-        True to also change the momentum (for Adam, beta1).  It falls from
+        True to also change the momentum (for Adam, beta1).  The momentum falls from
         `max_momentum` to `base_momentum` while the learning rate rises, and rises again
-        afterwards.
+        while the learning rate falls.
     base_momentum, max_momentum
         The limits of the momentum: one number, or one for each group.
     div_factor, final_div_factor
@@ -66,7 +66,7 @@ class OneCycleLR(MovingMomentum):
         True to divide the fall into two parts.  The first part takes as many steps as
         the rise and ends at the initial rate.  The second part ends at the final rate.
     last_epoch
-        The number of the last finished step, counted from 0, if a training is resumed.
+        If a training is resumed, the number of its last finished step, counted from 0.
         -1 means a new training.
 
     Examples

@@ -26,19 +26,20 @@ class ReduceLROnPlateau(LRScheduler):
     Parameters
     ----------
     optimizer
-        The optimizer.  Its learning rates, ``group["lr"]``, are set.
+        The optimizer.  The scheduler sets its learning rates, ``group["lr"]``.
     mode
         ``"min"`` if a smaller metric is better, for example a loss.  ``"max"`` if a
         larger one is better, for example an accuracy.
     factor
         The factor of the learning rate; less than 1.
     patience
-        The number of epochs without an improvement after which nothing is changed yet.
+        The largest number of consecutive epochs without an improvement that does not
+        change the learning rate.
     threshold
         The smallest change of the metric that counts as an improvement.
     threshold_mode
         ``"rel"`` if `threshold` is a fraction of the best metric so far; ``"abs"`` if
-        it is a difference from it.
+        it is a difference from the best metric.
     cooldown
         The number of epochs after a change in which the metric is ignored.
     min_lr

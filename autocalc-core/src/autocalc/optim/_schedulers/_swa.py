@@ -27,8 +27,8 @@ _CURVES = {"cos": _cosine, "linear": _line}
 class SWALR(LRScheduler):
     """Changes the learning rate to `swa_lr` over `anneal_epochs` steps; then keeps it.
 
-    It is used while the weights are averaged.  Each step first undoes the interpolation
-    of the previous step.  So another scheduler may change the rate in between.
+    It is used while the weights are averaged.  Each step first undoes the change of the
+    previous step, so another scheduler may also change the rate between two steps.
 
     Izmailov et al.: Averaging weights leads to wider optima and better generalization
     (UAI 2018).
@@ -36,7 +36,7 @@ class SWALR(LRScheduler):
     Parameters
     ----------
     optimizer
-        The optimizer.  Its learning rates, ``group["lr"]``, are set.
+        The optimizer.  The scheduler sets its learning rates, ``group["lr"]``.
     swa_lr
         The learning rate while weights are averaged: one number, or one for each group.
     anneal_epochs
@@ -44,7 +44,7 @@ class SWALR(LRScheduler):
     anneal_strategy
         The form of the change: ``"cos"`` or ``"linear"``.
     last_epoch
-        The number of the last finished step, counted from 0, if a training is resumed.
+        If a training is resumed, the number of its last finished step, counted from 0.
         -1 means a new training.
 
     Examples

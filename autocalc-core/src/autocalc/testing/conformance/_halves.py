@@ -25,7 +25,7 @@ _HALVES = sorted(HALVES, key=str)
 
 
 def dtypes_of(spec: KernelSpec, impl: KernelImpl) -> tuple[DType, ...]:
-    """Return the dtypes to test: those of the spec, and the halves it accepts.
+    """Return the dtypes to test: those of the spec, and the 16-bit ones it accepts.
 
     Examples
     --------

@@ -93,7 +93,10 @@ class Subject:
 
     @classmethod
     def named(cls, choice: str) -> Subject:
-        """Load the installed kernel set `choice`, or the best set of that family."""
+        """Load the installed kernel set `choice`.
+
+        If `choice` is the name of a family, the best set of this family is loaded.
+        """
         floating_point.restore()
         with trusting():  # another process watches the kit
             found = registry()
@@ -175,8 +178,8 @@ class Subject:
 
         It raises `Refused` if the set refuses the call.  Operand `i` has the layout
         ``layouts[i % len(layouts)]``, and the outputs have the layout of the first
-        operand where this is allowed.  The output named `alias` of a pair in
-        `spec.alias` is written over that input.
+        operand where this is allowed.  If `alias` names an input of a pair in
+        `spec.alias`, the first output is written over this input.
         """
         memory = Memory()
         n = len(spec.writes)
@@ -248,7 +251,7 @@ class Subject:
 
     @contextmanager
     def threads(self) -> Iterator[Any]:
-        """Yield a function that sets the number of threads; restore it afterwards."""
+        """Yield a function that sets the thread count; restore the count afterwards."""
         own = self.kernel_set.set_num_threads
 
         def set_num_threads(count: int) -> None:

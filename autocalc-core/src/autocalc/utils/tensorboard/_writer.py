@@ -47,8 +47,8 @@ class SummaryWriter(Shown):
     max_queue : int
         The largest number of events that are kept in memory before they are written.
     flush_secs : float
-        The time in seconds after which events are written.  It is only checked when
-        another event follows.
+        The time in seconds after which events are written.  The time is only checked
+        when another event follows.
     filename_suffix : str
         A text that is appended to the name of the file.
 

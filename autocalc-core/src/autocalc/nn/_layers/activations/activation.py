@@ -98,7 +98,7 @@ class GELU(Module):
     Raises
     ------
     ArgumentError
-        If `approximate` is neither of the two.
+        If `approximate` is neither ``"none"`` nor ``"tanh"``.
 
     Examples
     --------

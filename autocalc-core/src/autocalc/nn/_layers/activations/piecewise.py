@@ -38,7 +38,7 @@ class ReLU6(InPlace):
 
 
 class SELU(InPlace):
-    """Applies 1.0507 * elu(x, 1.6733) to each element.
+    """Applies 1.0507 * elu(x, alpha=1.6733) to each element.
 
     With these constants, activations of a deep network tend to mean 0 and variance 1.
 

@@ -48,8 +48,8 @@ class TransformerEncoder(Module):
     Parameters
     ----------
     encoder_layer
-        The layer to copy: a `TransformerEncoderLayer`.  All copies have its initial
-        values.
+        The layer to copy: a `TransformerEncoderLayer`.  All copies have the same
+        initial values as this layer.
     num_layers
         The number of layers.
     norm
@@ -117,8 +117,8 @@ class TransformerDecoder(Module):
     Parameters
     ----------
     decoder_layer
-        The layer to copy: a `TransformerDecoderLayer`.  All copies have its initial
-        values.
+        The layer to copy: a `TransformerDecoderLayer`.  All copies have the same
+        initial values as this layer.
     num_layers
         The number of layers.
     norm
@@ -163,10 +163,11 @@ class TransformerDecoder(Module):
             The output of the encoder, of shape (S, B, d_model), or (B, S, d_model).
         tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask
             The masks of the self-attention over `tgt` and of the attention to `memory`.
-            They are the arguments `attn_mask` and `key_padding_mask` of
+            A mask is the argument `attn_mask` or `key_padding_mask` of
             `MultiheadAttention.forward`.
         tgt_is_causal, memory_is_causal
-            True for causal attention.  Then the mask of that attention can be omitted.
+            True for causal attention.  The corresponding mask of the scores can then be
+            omitted.
         """
         check_flags(
             "forward", tgt_is_causal=tgt_is_causal, memory_is_causal=memory_is_causal
@@ -193,8 +194,8 @@ class Transformer(Module):
         The number of features of the sequences, and the number of heads of each
         attention.
     num_encoder_layers, num_decoder_layers
-        The numbers of layers of the encoder and of the decoder.  Each of the two ends
-        with a norm.
+        The numbers of layers of the encoder and of the decoder.  The encoder and the
+        decoder each end with a norm.
     dim_feedforward, dropout, activation
         The same as for `TransformerEncoderLayer`.
     custom_encoder, custom_decoder
@@ -280,13 +281,15 @@ class Transformer(Module):
             shape (T, B, d_model).  With `batch_first`, the dimension B comes first.
         src_mask, tgt_mask, memory_mask
             The masks of the scores: the argument `attn_mask` of
-            `MultiheadAttention.forward`. They belong to the encoder, to the decoder's
-            self-attention, and to its attention to the encoder's output.
+            `MultiheadAttention.forward`.  `src_mask` is for the encoder, `tgt_mask` is
+            for the decoder's self-attention, and `memory_mask` is for the decoder's
+            attention to the encoder's output.
         src_key_padding_mask, tgt_key_padding_mask, memory_key_padding_mask
             The masks of the keys: the argument `key_padding_mask` of
             `MultiheadAttention.forward`.
         src_is_causal, tgt_is_causal, memory_is_causal
-            True for causal attention.  Then the mask of that attention can be omitted.
+            True for causal attention.  The corresponding mask of the scores can then be
+            omitted.
         """
         check_flags(
             "forward",

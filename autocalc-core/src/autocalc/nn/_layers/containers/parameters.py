@@ -40,8 +40,9 @@ def _described(module: Any, entries: Iterable[tuple[Any, Any]]) -> str:
 class ParameterDict(_Named):
     """A dict of parameters; `parameters`, `state_dict` and similar methods find them.
 
-    A tensor that is assigned becomes a `Parameter`.  Values may also be modules, which
-    are found, too.  All other values are stored, but they are not part of the state.
+    A tensor that is assigned becomes a `Parameter`.  A value may also be a module; the
+    same methods find its parameters.  All other values are stored, but they are not
+    part of the state.
 
     Parameters
     ----------
@@ -160,8 +161,9 @@ class ParameterDict(_Named):
 class ParameterList(Module):
     """A list of parameters; `parameters`, `state_dict` and similar methods find them.
 
-    A tensor that is added becomes a `Parameter`.  Values may also be modules, which are
-    found, too.  All other values are stored, but they are not part of the state.
+    A tensor that is added becomes a `Parameter`.  A value may also be a module; the
+    same methods find its parameters.  All other values are stored, but they are not
+    part of the state.
 
     Parameters
     ----------

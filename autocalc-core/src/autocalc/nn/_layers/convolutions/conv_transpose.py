@@ -74,7 +74,7 @@ class _ConvTranspose(ConvBase):
         return extra
 
     def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
-        """Return the transposed convolution; `output_size` is its size, if given."""
+        """Return the transposed convolution, of size `output_size` if it is given."""
         padding: Any = self.padding
         return self._function(
             input, self.weight, self.bias, self.stride, padding,

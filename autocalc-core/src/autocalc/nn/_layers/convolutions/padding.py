@@ -229,7 +229,7 @@ class ReflectionPad1d(_Pad):
     Parameters
     ----------
     padding
-        The numbers of elements (before, after), or one integer for both.  They are
+        The numbers of elements (before, after), or one integer for both.  They must be
         smaller than the size of the dimension.
 
     Examples
@@ -252,7 +252,7 @@ class ReflectionPad2d(_Pad):
     ----------
     padding
         The numbers of elements (left, right, top, bottom), or one integer for all of
-        them. They are smaller than the sizes of the dimensions.
+        them.  They must be smaller than the sizes of the dimensions.
 
     Examples
     --------
@@ -276,7 +276,7 @@ class ReflectionPad3d(_Pad):
     ----------
     padding
         The numbers of elements (left, right, top, bottom, front, back), or one integer
-        for all of them.  They are smaller than the sizes of the dimensions.
+        for all of them.  They must be smaller than the sizes of the dimensions.
 
     Examples
     --------

@@ -45,7 +45,7 @@ class _Lazy(Module):
         return any(map(is_lazy, (*self.parameters(), *self.buffers())))
 
     def initialize_parameters(self, input: Any) -> None:
-        """Set the shapes of the parameters from `input`, and their initial values."""
+        """Derive the shapes of the parameters from `input`, and set initial values."""
         size = self._size_of(check_tensor(type(self).__name__, input))
         shapes = self._shapes(size)
         self._sized = True

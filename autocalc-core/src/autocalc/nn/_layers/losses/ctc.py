@@ -13,9 +13,10 @@ from autocalc.nn._layers.losses.loss import _Loss
 
 
 class CTCLoss(_Loss):
-    """Connectionist temporal classification loss, for texts without an alignment.
+    """Connectionist temporal classification, a loss for texts of unknown alignment.
 
-    It is -log of the sum of the probabilities of all alignments of the text.
+    An alignment assigns one class to each step of the input. The loss is -log(p), where
+    p is the sum of the probabilities of all alignments that give the text.
     `functional.ctc_loss` has the formula.
 
     Graves et al.: Connectionist temporal classification (ICML 2006).

@@ -29,8 +29,8 @@ class LinearCrossEntropyLoss(_WeightedLoss):
     in_features, num_classes
         The number of features F of the input and the number of classes C.
     out_features
-        Sizes d1, ... for losses at several positions.  By default there is one
-        position.
+        The sizes d1, ... if each sample has losses at several positions.  By default,
+        each sample has one position.
     bias
         True to add a bias to the linear layer.
     device, dtype

@@ -70,7 +70,7 @@ class _LossOfLabels(_WeightedLoss):
 
 
 class CrossEntropyLoss(_LossOfLabels):
-    """Cross-entropy of logits and of class labels or class probabilities.
+    """Cross-entropy of logits, with class labels or class probabilities as targets.
 
     With logits x and target probabilities q, the loss of a row is::
 
@@ -259,9 +259,9 @@ class KLDivLoss(_Loss):
     size_average, reduce
         Deprecated; use `reduction` instead.
     reduction
-        ``"batchmean"`` divides the sum by the size of the first dimension; this is the
-        divergence itself.  ``"mean"`` divides it by the number of elements.  The other
-        choices are ``"sum"`` and ``"none"``.
+        ``"batchmean"`` divides the sum by the size of the first dimension, which gives
+        the divergence itself.  ``"mean"`` divides the sum by the number of elements.
+        The other choices are ``"sum"`` and ``"none"``.
     log_target
         True if the target holds log(t) instead of t.
 

@@ -118,8 +118,8 @@ class SoftMarginLoss(_Loss):
 class MultiLabelMarginLoss(_Loss):
     """Multi-label margin loss: sum_ij max(1 - (x_j - x_i), 0) / C.
 
-    j runs over the labels of an example, i over all other classes, and C is the number
-    of classes.
+    x are the scores of an example. j runs over its labels, i runs over all other
+    classes, and C is the number of classes.
 
     Parameters
     ----------
@@ -151,7 +151,8 @@ class MultiLabelMarginLoss(_Loss):
 class MultiLabelSoftMarginLoss(_WeightedLoss):
     """Mean over all classes of the binary cross-entropy of logits.
 
-    The loss of one class is -(t log(s) + (1 - t) log(1 - s)), where s = sigmoid(x).
+    The loss of one class is -(t log(s) + (1 - t) log(1 - s)), where s = sigmoid(x), x
+    is the logit of the class, and t is its target.
 
     Parameters
     ----------
@@ -181,8 +182,8 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
 class MultiMarginLoss(_WeightedLoss):
     """Multi-class margin loss: sum_j w_y max(margin - x_y + x_j, 0)^p / C.
 
-    y is the class label, and j runs over all other classes.  C is the number of
-    classes.
+    x are the scores of an example, y is its label, and j runs over all other classes.
+    C is the number of classes.
 
     Parameters
     ----------

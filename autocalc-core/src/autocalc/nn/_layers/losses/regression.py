@@ -234,7 +234,7 @@ class TripletMarginLoss(_Loss):
 
 
 class CosineSimilarity(Module):
-    """Cosine similarity: ``x1.x2 / (max(|x1|, eps) max(|x2|, eps))`` along `dim`.
+    """Cosine similarity: ``sum(x1 x2) / (max(|x1|, eps) max(|x2|, eps))`` along `dim`.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ class CosineSimilarity(Module):
         self.eps = eps
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
-        """Return the cosine of the angle between x1 and x2; `dim` is removed."""
+        """Return the cosine of the angle between x1 and x2, without dimension `dim`."""
         return functional.cosine_similarity(x1, x2, self.dim, self.eps)
 
 

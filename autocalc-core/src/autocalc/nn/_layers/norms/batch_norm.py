@@ -221,9 +221,9 @@ class BatchNorm2d(_BatchNorm):
 
         y = (x - mean) / sqrt(var + eps) * weight + bias
 
-    In training, the mean and the variance are those of the batch over N, H and W.
-    After `eval`, they are the running mean and the running variance.  Each training
-    step updates the running values::
+    In training, the mean and the variance of each channel are computed from the batch,
+    over N, H and W. After `eval`, the running mean and the running variance are used
+    instead.  Each training step updates them::
 
         running = (1 - momentum) * running + momentum * batch
 
@@ -262,8 +262,8 @@ class BatchNorm2d(_BatchNorm):
     Raises
     ------
     ShapeError
-        If the input does not have four dimensions.  Also if, in training, a channel of
-        the batch has only one value.
+        If the input does not have four dimensions, or if a channel of the batch has
+        only one value in training.
 
     Examples
     --------

@@ -40,7 +40,7 @@ class _LPPool(Module):
         self.ceil_mode = ceil_mode
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return sum(x^p)^(1 / p) for each window."""
+        """Return sum(x^p)^(1 / p) for each window, where p is `norm_type`."""
         return self._function(
             input, self.norm_type, self.kernel_size, self.stride, self.ceil_mode
         )
@@ -54,7 +54,7 @@ class _LPPool(Module):
 
 
 class LPPool1d(_LPPool):
-    """Power pooling of signals: sum(x^p)^(1 / p) over each window.
+    """Power pooling of signals: sum(x^p)^(1 / p) over each window; p is `norm_type`.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class LPPool1d(_LPPool):
 
 
 class LPPool2d(_LPPool):
-    """Power pooling of images: sum(x^p)^(1 / p) over each window.
+    """Power pooling of images: sum(x^p)^(1 / p) over each window; p is `norm_type`.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class LPPool2d(_LPPool):
 
 
 class LPPool3d(_LPPool):
-    """Power pooling of volumes: sum(x^p)^(1 / p) over each window.
+    """Power pooling of volumes: sum(x^p)^(1 / p) over each window; p is `norm_type`.
 
     Parameters
     ----------

@@ -179,7 +179,7 @@ class RNNBase(Module):
         input
             The input, of shape (T, B, input_size), or (B, T, input_size) with
             `batch_first`, or (T, input_size) for one sequence.  For sequences of
-            different lengths, a `PackedSequence`.
+            different lengths, pass a `PackedSequence`.
         hx
             The initial state h, of shape (num_layers * directions, B, features).  An
             LSTM needs a pair (h, c).  For one sequence, the dimension B is missing.

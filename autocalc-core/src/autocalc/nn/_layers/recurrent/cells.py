@@ -182,7 +182,7 @@ class RNNCell(RNNCellBase):
         self.nonlinearity = nonlinearity
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
-        """Return h' of shape (B, hidden_size).
+        """Return the new state h', of shape (B, hidden_size).
 
         The input has the shape (B, input_size), and the state h has the shape (B,
         hidden_size).
@@ -279,7 +279,7 @@ class GRUCell(RNNCellBase):
         super().__init__("GRU", input_size, hidden_size, bias, device, dtype)
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
-        """Return h' of shape (B, hidden_size).
+        """Return the new state h', of shape (B, hidden_size).
 
         The input has the shape (B, input_size), and the state h has the shape (B,
         hidden_size).

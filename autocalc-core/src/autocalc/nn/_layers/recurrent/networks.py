@@ -29,8 +29,8 @@ class RNN(RNNBase):
     ----------
     weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0
         The parameters of layer 0.  Their shapes are (hidden_size, input_size),
-        (hidden_size, hidden_size), (hidden_size,) and (hidden_size,).  The names of the
-        second direction end with ``_reverse``.
+        (hidden_size, hidden_size), (hidden_size,) and (hidden_size,).  The parameters
+        of the second direction have names that end with ``_reverse``.
 
     Examples
     --------
@@ -82,7 +82,8 @@ class LSTM(RNNBase):
         c_t = f * c_(t-1) + i * g
         h_t = o * tanh(c_t)
 
-    With `proj_size`, h_t is multiplied by a matrix W_hr, which gives a smaller state.
+    With `proj_size`, h_t is then multiplied by a matrix W_hr, so that the state h has
+    fewer features.
 
     Hochreiter, Schmidhuber: Long short-term memory (1997).  Sak et al. (2014) describe
     the projection.
@@ -107,9 +108,9 @@ class LSTM(RNNBase):
         True to add a second direction to each layer.  It runs from the last step to the
         first.  The outputs of the two directions are concatenated.
     proj_size
-        The number of features of h after the projection; less than `hidden_size`.  0
-        means no projection.  A projection is slower, because no single kernel computes
-        it.
+        The number of features of h after the projection; less than `hidden_size`. 0
+        means no projection.  A layer with a projection is slower, because no single
+        kernel computes it.
     device, dtype
         The device and the floating-point dtype of the parameters.  None means the
         default device and the default dtype.
@@ -119,8 +120,8 @@ class LSTM(RNNBase):
     weight_ih_l0, weight_hh_l0
         The matrices of the gates i, f, g and o of layer 0, concatenated in this order.
         Their shapes are (4 hidden_size, input_size) and (4 hidden_size, hidden_size).
-        The names of the second direction end with ``_reverse``.  All initial values are
-        uniform on [-k, k], where k = 1 / sqrt(hidden_size).
+        The parameters of the second direction have names that end with ``_reverse``.
+        All initial values are uniform on [-k, k], where k = 1 / sqrt(hidden_size).
     bias_ih_l0, bias_hh_l0
         The biases of the gates i, f, g and o, each of shape (4 hidden_size,).
     weight_hr_l0

@@ -35,11 +35,11 @@ class PackedSequence(NamedTuple):
         The elements, of shape (N, ...), where N is the sum of the lengths.  First come
         the first elements of all sequences, then the second elements, and so on.
     batch_sizes
-        The number of sequences that have a first, second, ... element.  The dtype is
-        int64.
+        Element t is the number of sequences that have more than t elements.  The dtype
+        is int64.
     sorted_indices, unsorted_indices
         The permutation that sorts the sequences by length, longest first, and its
-        inverse. None if the sequences were given in that order.
+        inverse.  Both are None if the sequences were already sorted in this way.
 
     Examples
     --------
