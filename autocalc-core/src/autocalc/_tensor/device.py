@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autocalc._dispatch.device.batches import is_batched_place
 from autocalc._dispatch.device.device import (
     DeviceArray,
     DeviceDType,
@@ -172,9 +173,11 @@ def present(device: str | Device) -> Device:
 
 
 def device_of(array: Any) -> Device:
-    """Return the device of an array."""
+    """Return the device of an array; batched arrays are on the CPU."""
     dtype = array.dtype
-    return Device(dtype.place) if dtype.__class__ is DeviceDType else cpu
+    if dtype.__class__ is not DeviceDType or is_batched_place(dtype.place):
+        return cpu
+    return Device(dtype.place)
 
 
 def dtype_at(device: str | Device | None, dtype: Any) -> Any:

@@ -113,6 +113,10 @@ class Generator:
         _, offset = self._take(words)
         return self._seed_word, np.array(offset, _INT64)
 
+    def drawn_dtype(self, dtype: Any) -> Any:
+        """Return the dtype of memory for numbers from this generator: `dtype`."""
+        return dtype
+
     def _take(self, words: int) -> tuple[int, int]:
         with self._lock:
             offset = self._offset
@@ -252,6 +256,21 @@ def drawing_from(make: Callable[[], Generator]) -> Iterator[None]:
         yield
     finally:
         _stand_in.reset(token)
+
+
+def generator_here() -> Generator:
+    """Return the generator that draws in this context without an own generator."""
+    other = _stand_in.get()
+    return default_generator if other is None else other()
+
+
+def drawn_dtype(dtype: Any) -> Any:
+    """Return the dtype of memory for numbers from the default generator.
+
+    Under `vmap`, a generator that draws for each example replaces it.
+    """
+    other = _stand_in.get()
+    return dtype if other is None else other().drawn_dtype(dtype)
 
 
 def manual_seed(seed: int) -> Generator:

@@ -16,6 +16,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from autocalc._dispatch.device.batches import (
+    Level,
+    is_batched_place,
+    library_of_place,
+    place_of_levels,
+)
 from autocalc._dispatch.device.no_memory import LIBRARY, META, nothing
 from autocalc._dispatch.plugins.discovery import registry
 from autocalc._kernels.adapter import adapt_on
@@ -197,6 +203,8 @@ def library_of(place: str, asked: str = "") -> DeviceLibrary:
     """
     if place == META:
         return LIBRARY
+    if is_batched_place(place):
+        return library_of_place(place)
     found = registry()
     refused = []
     for kernel_set in found.sets.values():
@@ -297,6 +305,8 @@ def place_of(where: str, *operands: Any) -> DeviceDType | None:
     names = {dtype.place for dtype in there}
     if META in names:  # only shapes matter
         return next(dtype for dtype in there if dtype.place == META)
+    if any(map(is_batched_place, names)) and all(map(is_batched_place, names)):
+        return there[0] if len(names) == 1 else _joined(there)
     if any(x.dtype.__class__ is not DeviceDType and x.shape != () for x in flat):
         names.add("cpu")
     if len(names) > 1:
@@ -306,6 +316,22 @@ def place_of(where: str, *operands: Any) -> DeviceDType | None:
         )
     first: DeviceDType = there[0]
     return first
+
+
+def _joined(dtypes: Sequence[DeviceDType]) -> DeviceDType:
+    """Return a dtype at the place that has the levels of all these dtypes."""
+    levels: dict[int, Level] = {}
+    for dtype in dtypes:
+        levels |= {level.number: level for level in dtype.library.levels}  # type: ignore[attr-defined]  # of batched arrays
+    place = place_of_levels([levels[number] for number in sorted(levels)])
+    joined: DeviceDType = dtype_on(place, dtypes[0].numpy)
+    return joined
+
+
+def repeated(array: Array, dtype: DeviceDType) -> DeviceArray:
+    """Return an array as a batched one, whose examples are all the same memory."""
+    library: Any = dtype.library
+    return DeviceArray(library.repeated(raw(array)), dtype)
 
 
 def _each(operand: Any) -> Sequence[Any]:

@@ -34,7 +34,7 @@ from autocalc._ops.random.random_integers import (
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.device import Device, dtype_at, present
 from autocalc._tensor.dtypes import DType
-from autocalc._tensor.generator import Generator, chosen
+from autocalc._tensor.generator import Generator, chosen, drawn_dtype
 from autocalc._tensor.layouts import check_layout
 from autocalc._tensor.layouts import layout as Layout
 from autocalc._tensor.memory_format import MemoryFormat
@@ -73,7 +73,8 @@ def drawn_floats(
             f"{where}: supports float32 and float64, not {kind.name}; use randint for "
             "integers."
         )
-    array = arrays.empty(shape, dtype or kind.numpy)
+    dtype = dtype or kind.numpy
+    array = arrays.empty(shape, drawn_dtype(dtype) if generator is None else dtype)
     random_into(kernel, array, 0.0, 1.0, generator)
     return array
 
