@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from autocalc._dispatch.device.batches import Batched, Level, Levels
-from autocalc._dispatch.device.device import DeviceArray
+from autocalc._dispatch.device.device import DeviceArray, DeviceDType, repeated
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.provided import provide
 from autocalc._kernels.adapter import call_of
@@ -43,14 +43,15 @@ class Call:
         For each input: an array, a list of arrays, or None.
     batched
         For each input: whether its first dimension counts the examples.
-    shapes
-        For each output: the shape of one example, or None if it is not wanted.
+    shapes, dtypes
+        For each output: the shape and NumPy's dtype of one example, or None if it is
+        not wanted.
     want
         The wanted outputs, as a bit mask.
     """
 
-    __slots__ = ("attributes", "batched", "free", "inputs", "shapes", "size", "spec",
-                 "want")  # fmt: skip
+    __slots__ = ("attributes", "batched", "dtypes", "free", "inputs", "shapes",
+                 "size", "spec", "want")  # fmt: skip
 
     def __init__(
         self,
@@ -64,6 +65,7 @@ class Call:
         self.inputs = [x for x, _ in inputs]
         self.batched = [batched for _, batched in inputs]
         self.shapes = [None if out is None else out.shape for out in outs]
+        self.dtypes = [None if out is None else _numpy(out) for out in outs]
         self.want = sum(1 << i for i, out in enumerate(outs) if out is not None)
         self.free = (outs[0].shape, _numpy(outs[0])) if spec.free else None
 
@@ -253,8 +255,22 @@ def _decomposed(
         return DECLINED
     if spec.accumulates:
         rest = (*rest[:-1], 0)
+    n = len(spec.inputs)
+    place = next(out for out in outs if out is not None).dtype
+    # A decomposition makes arrays like its first operand, and writes into them.
+    rest = (*[_at(place, x) for x in rest[:n]], *rest[n:])
     results = call_of(spec)(arrays, spec.decomposition, tuple(outs), rest)
     return [_batched_as(out, x) for out, x in zip(outs, results, strict=True)]
+
+
+def _at(place: DeviceDType, x: Any) -> Any:
+    """Return an operand with the levels of a place."""
+    if x.__class__ in (list, tuple):
+        return [_at(place, one) for one in x]
+    if x is None:
+        return None
+    kind = place.of(_numpy(x))
+    return x if x.dtype is kind else repeated(x, kind)
 
 
 def _batched_as(out: Any, result: Any) -> Any:

@@ -33,7 +33,10 @@ def _elementwise(call: Call) -> Any:
         None if x is None else _padded(x, batched, ndim)
         for x, batched in zip(call.inputs, call.batched, strict=True)
     ]
-    return call.run(*operands, *call.attributes)
+    if len(call.dtypes) > 1 or call.attributes or call.dtypes[0] == operands[0].dtype:
+        return call.run(*operands, *call.attributes)
+    out = arrays.empty((call.size, *call.shapes[0]), call.dtypes[0])
+    return (getattr(arrays, call.spec.name)(*operands, into=out),)
 
 
 @rule("copy")
@@ -76,6 +79,9 @@ def _along_axis(call: Call) -> Any:
 def _over_axes(call: Call) -> Any:
     """Count the dimensions `axes` from behind the examples."""
     axes, *more = call.attributes
+    if not call.ndim(0):  # a number is reduced over no dimensions
+        column = arrays.reshape(call.inputs[0], (call.size, 1))
+        return call.run(column, (1,), False, *more[1:])
     moved = tuple([axis + 1 if axis >= 0 else axis for axis in axes])
     return call.run(call.full(0), moved, *more)
 
@@ -178,23 +184,41 @@ def _between(call: Call) -> Any:
 
 
 @rule(
-    *("cholesky", "cofactor", "cofactor_derivative", "det", "eigh", "inv", "ldl"),
-    *("ldl_solve", "lu", "pinv", "qr", "row_order", "slogdet", "solve", "svd"),
+    *("cholesky", "cofactor", "det", "eigh", "inv", "lu", "qr", "row_order"),
+    *("slogdet", "svd"),
 )
 def _matrices(call: Call) -> Any:
     """Compute on the matrices of all examples: dimensions in front are free."""
-    name, operands = call.spec.name, [call.full(i) for i in range(len(call.inputs))]
-    if name in {"cofactor_derivative", "ldl_solve", "solve"}:
-        ndim = max(call.ndim(i) for i in range(len(operands)))
-        if any(call.ndim(i) != ndim for i in range(len(operands))):
-            return DECLINED
-    if name == "pinv" and any(x.ndim > 1 for x in operands[1:]):
-        return DECLINED
-    if name == "pinv":
-        if any(call.batched[1:]):
-            return DECLINED
-        operands[1:] = call.inputs[1:]
+    return call.run(*call.inputs, *call.attributes)
+
+
+@rule("cofactor_derivative")
+def _cofactor_derivative(call: Call) -> Any:
+    """Compute on the matrices of all examples; directions come before them."""
+    a, d = call.full(0), call.full(1)
+    return call.run(a, arrays.permute(d, (1, 0, *range(2, d.ndim))))
+
+
+@rule("ldl", "ldl_solve", "solve")
+def _pairs_of_matrices(call: Call) -> Any:
+    """Compute on several matrices of each example, which are broadcast."""
+    ndims = [call.ndim(i) for i in range(len(call.inputs))]
+    if call.spec.name == "ldl_solve":
+        ndims[1] += 1  # pivots are vectors
+    more = [max(ndims) - n for n in ndims]
+    operands = []
+    for i, missing in enumerate(more):
+        x = call.full(i)
+        operands.append(_padded(x, True, x.ndim - 1 + missing))
     return call.run(*operands, *call.attributes)
+
+
+@rule("pinv")
+def _pinv(call: Call) -> Any:
+    """Invert the matrices of all examples, with shared tolerances."""
+    if not call.only(0):
+        return DECLINED
+    return call.run(*call.inputs, *call.attributes)
 
 
 @rule("gemm")
@@ -215,7 +239,31 @@ def _gemm(call: Call) -> Any:
 # ---- layers --------------------------------------------------------------------------
 
 
-@rule("linear", "layer_norm", "rms_norm")
+@rule("rms_norm")
+def _rms_norm(call: Call) -> Any:
+    """Norm the rows; weights of each example are multiplied afterwards."""
+    x, weight = call.inputs
+    if not call.batched[1]:
+        return call.run(x, weight, *call.attributes)
+    out, *more = call.run(call.full(0), None, *call.attributes)
+    return [arrays.mul(out, _padded(weight, True, out.ndim - 1)), *more]
+
+
+@rule("searchsorted")
+def _searchsorted(call: Call) -> Any:
+    """Search in the line of each example, or in one line that they share."""
+    line, values = call.inputs
+    if call.ndim(0) > 1:
+        return call.run(call.full(0), call.full(1), *call.attributes)
+    if not call.batched[0]:
+        return call.run(line, values, *call.attributes)
+    values = call.full(1)
+    rows = arrays.reshape(values, (call.size, values.size // max(call.size, 1)))
+    (found,) = call.run(line, rows, *call.attributes)
+    return (arrays.reshape(found, values.shape),)
+
+
+@rule("linear", "layer_norm")
 def _rows(call: Call) -> Any:
     """Compute each row: with shared weights, the dimensions in front are free."""
     if not call.only(0):
@@ -239,7 +287,6 @@ _IMAGES = {
     "adaptive_avg_pool": (0,),
     "adaptive_avg_pool_backward": (0,),
     "adaptive_max_pool": (0,),
-    "attention": (0, 1, 2),
     "avg_pool": (0,),
     "avg_pool_backward": (0,),
     "conv": (0,),
@@ -258,6 +305,8 @@ _IMAGES = {
 def _images(call: Call) -> Any:
     """Join the images of all examples to one batch, with shared weights."""
     places = _IMAGES[call.spec.name]
+    if call.spec.name == "conv_activation" and call.inputs[3] is not None:
+        places = (0, 3)
     if not call.only(*places) or call.ndim(0) == 0:
         return DECLINED
     operands = list(call.inputs)
@@ -269,6 +318,8 @@ def _images(call: Call) -> Any:
 
 def _joined(x: Any) -> Any:
     """Return images of all examples, [B, N, ...], as one batch."""
+    if x is None:
+        return None
     return arrays.reshape(x, (x.shape[0] * x.shape[1], *x.shape[2:]))
 
 
@@ -277,14 +328,43 @@ def _parted(size: int, x: Any) -> Any:
     return arrays.reshape(x, (size, x.shape[0] // size, *x.shape[1:]))
 
 
-@rule("attention_backward", "grid_sample_backward")
-def _images_backward(call: Call) -> Any:
-    """Join the images of all examples, if nothing else belongs to the examples."""
-    images = 6 if call.spec.name == "attention_backward" else 3
-    if any(call.batched[images:]):
+@rule("grid_sample_backward")
+def _grid_sample_backward(call: Call) -> Any:
+    """Join the images of all examples to one batch."""
+    results = call.run(*[_joined(call.full(i)) for i in range(3)], *call.attributes)
+    return [None if x is None else _parted(call.size, x) for x in results]
+
+
+@rule("attention")
+def _attention(call: Call) -> Any:
+    """Join the sequences of all examples to one batch."""
+    return _attended(call, 3)
+
+
+@rule("attention_backward")
+def _attention_backward(call: Call) -> Any:
+    """Join the sequences of all examples to one batch."""
+    return _attended(call, 6)
+
+
+def _attended(call: Call, sequences: int) -> Any:
+    """Run attention on one batch; a mask, a seed and an offset follow the sequences."""
+    operands = [_joined(call.full(i)) for i in range(sequences)]
+    mask, seed, offset = call.inputs[sequences:]
+    if call.batched[sequences + 1]:
         return DECLINED
-    operands = [_joined(call.full(i)) for i in range(images)]
-    results = call.run(*operands, *call.inputs[images:], *call.attributes)
+    if mask is not None and (call.batched[sequences] or mask.shape[0] != 1):
+        mask = call.full(sequences)
+        size, n, *rest = mask.shape
+        count = operands[0].shape[0] // size
+        if n != count:
+            mask = arrays.expand(mask, (size, count, *rest))
+        mask = _joined(mask)
+    if call.batched[sequences + 2]:  # words for all examples follow each other
+        offset = arrays.slice(offset, (0, ...))
+    elif offset is not None:
+        return DECLINED
+    results = call.run(*operands, mask, seed, offset, *call.attributes)
     return [None if x is None else _parted(call.size, x) for x in results]
 
 
