@@ -126,7 +126,7 @@ GROUPS = (
         "use Python's `if` and `while`, a dimension for the batch, and "
         "`ac.autograd.functional`",
         {
-            "autocalc": "cond vmap while_loop",
+            "autocalc": "cond while_loop",
             "autocalc.func": """
                 debug_unwrap functionalize grad grad_and_value hessian jacfwd
                 jacrev jvp linearize stack_module_state vjp vmap
