@@ -15,7 +15,12 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from autocalc._dispatch.device.batches import Batched, Level, Levels
+from autocalc._dispatch.device.batches import (
+    Batched,
+    Level,
+    Levels,
+    shared_by_examples,
+)
 from autocalc._dispatch.device.device import DeviceArray, DeviceDType, repeated
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.provided import provide
@@ -186,13 +191,7 @@ def _check_outputs(spec: KernelSpec, outs: Sequence[Any], levels: Levels) -> Non
         one = out[0] if isinstance(out, (list, tuple)) and out else out
         if one is None or (one.__class__ is DeviceArray and one.raw.levels == levels):
             continue
-        raise VmapError(
-            f"vmap: {spec.name} writes different values for each example into a "
-            f"tensor of shape {tuple(one.shape)} that all examples share; vmap: "
-            f"inplace arithmetic is not possible because it would need one tensor for "
-            f"each. Make the tensor inside the function from a batched one, such as by "
-            f"x.new_zeros(...) or zeros_like(x), or return a new tensor."
-        )
+        raise shared_by_examples(spec.name, one.shape)
 
 
 def _lined_up(x: Any, levels: Levels) -> tuple[Any, bool]:
@@ -239,6 +238,11 @@ def _put(out: Any, result: Any, add: int, fresh: bool) -> None:
             _put(one, value, add, fresh)
         return
     raw: Batched = out.raw
+    missing = len(out.shape) + 1 - result.ndim
+    if missing > 0:  # a copy broadcasts to its output
+        ones = (1,) * missing
+        result = arrays.reshape(result, (result.shape[0], *ones, *result.shape[1:]))
+        result = arrays.expand(result, (result.shape[0], *out.shape))
     if len(raw.levels) > 1:
         result = arrays.reshape(result, (*raw.sizes, *raw.shape))
     if add:

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._dispatch.device.batches import is_batched_place
 from autocalc._dispatch.device.device import (
     DeviceArray,
     DeviceDType,
     dtype_on,
     host_dtype,
+    is_batched,
     library_of,
 )
 from autocalc._dispatch.device.no_memory import META
@@ -175,7 +175,7 @@ def present(device: str | Device) -> Device:
 def device_of(array: Any) -> Device:
     """Return the device of an array; batched arrays are on the CPU."""
     dtype = array.dtype
-    if dtype.__class__ is not DeviceDType or is_batched_place(dtype.place):
+    if dtype.__class__ is not DeviceDType or is_batched(dtype):
         return cpu
     return Device(dtype.place)
 
@@ -187,6 +187,8 @@ def dtype_at(device: str | Device | None, dtype: Any) -> Any:
             return dtype
         device = _host
     device = present(device)
+    if device.type == "cpu" and is_batched(dtype):
+        return dtype
     host = host_dtype(dtype)
     return host if device.type == "cpu" else dtype_on(device.type, host)
 

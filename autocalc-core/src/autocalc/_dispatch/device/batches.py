@@ -215,6 +215,17 @@ class _Moved:
         }
 
 
+def shared_by_examples(name: str, shape: Any) -> VmapError:
+    """Return the error for a write of each example into memory that they share."""
+    return VmapError(
+        f"vmap: {name} writes different values for each example into a tensor of shape "
+        f"{tuple(shape)} that all examples share; vmap: inplace arithmetic is not "
+        f"possible because it would need one tensor for each. Make the tensor inside "
+        f"the function from a batched one, such as by x.new_zeros(...) or "
+        f"zeros_like(x), or return a new tensor."
+    )
+
+
 class BatchedLibrary:
     """The array library of one combination of levels."""
 

@@ -10,17 +10,19 @@ tensors never asks for a device.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from autocalc._dispatch.device.batches import (
+    Batched,
     Level,
     is_batched_place,
     library_of_place,
     place_of_levels,
+    shared_by_examples,
 )
 from autocalc._dispatch.device.no_memory import LIBRARY, META, nothing
 from autocalc._dispatch.plugins.discovery import registry
@@ -328,6 +330,55 @@ def _joined(dtypes: Sequence[DeviceDType]) -> DeviceDType:
     return joined
 
 
+def is_batched(dtype: Any) -> bool:
+    """Return whether elements of a dtype are those of all examples of `vmap`."""
+    return dtype.__class__ is DeviceDType and is_batched_place(dtype.place)
+
+
+def by_example(*arrays: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield NumPy arrays for each example of `vmap`; once if none is batched."""
+    batched = [a for a in arrays if getattr(a, "raw", None).__class__ is Batched]
+    if not batched:
+        yield tuple([whole(a) for a in arrays])
+        return
+    place = _joined([a.dtype for a in batched])
+    full = [repeated(a, place.of(a.dtype)).raw.data for a in arrays]
+    sizes = tuple([level.size for level in place.library.levels])  # type: ignore[attr-defined]  # of batched arrays
+    for index in np.ndindex(sizes):
+        yield tuple([a[(*index, ...)] for a in full])
+
+
+def whole(array: Any) -> Any:
+    """Return the elements of all examples, for checks that all of them must pass.
+
+    Return an array that is not batched as a NumPy array of its own shape.
+    """
+    if array.__class__ is not DeviceArray:
+        return array
+    return array.raw.data if array.raw.__class__ is Batched else array.host()
+
+
+def agreed(array: Any) -> Any:
+    """Return the only element as a Python number, in which all examples must agree.
+
+    Raises
+    ------
+    VmapError
+        If the examples have different values.
+    """
+    if array.__class__ is DeviceArray and array.raw.__class__ is Batched:
+        values = array.raw.data
+        if values.size and (values == values.flat[0]).all():
+            return values.flat[0].item()
+    return array.item()
+
+
+def joined_dtype(like: Any, *arrays: Any) -> Any:
+    """Return the dtype of `like` at the place where all these arrays are."""
+    place = place_of("kernel", like, *arrays)
+    return like.dtype if place is None else place.of(like.dtype)
+
+
 def repeated(array: Array, dtype: DeviceDType) -> DeviceArray:
     """Return an array as a batched one, whose examples are all the same memory."""
     library: Any = dtype.library
@@ -397,5 +448,7 @@ def transfer(out: Any, a: Any) -> None:
         out.raw[...] = out.dtype.library.from_host(
             np.ascontiguousarray(there).reshape(there.shape)
         )
+    elif is_batched(a.dtype) and not a.raw.is_same:
+        raise shared_by_examples("copy", out.shape)
     else:
         np.copyto(out, a.host(), casting="unsafe")

@@ -552,6 +552,7 @@ def reshaped_view(a: Array, shape: Shape) -> Array | None:
         if a.flags.c_contiguous or not a.size:
             return a.reshape(shape)
         if a.size > SMALL or a.__class__ is DeviceArray:
+            shape = _with_sizes(shape, a.size)
             return a.reshape(shape) if _runs_fit(a, shape) else None
         seen = a.reshape(shape)
     except ValueError:
@@ -559,6 +560,15 @@ def reshaped_view(a: Array, shape: Shape) -> Array | None:
         raise
     shared = seen.base is a or (a.base is not None and seen.base is a.base)
     return seen if shared else None
+
+
+def _with_sizes(shape: Shape, count: int) -> Shape:
+    """Return a shape of `count` elements without -1."""
+    if -1 not in shape:
+        return shape
+    others = -prod(shape)
+    missing = count // others if others else 0
+    return tuple([missing if size == -1 else size for size in shape])
 
 
 def _runs_fit(a: Array, shape: Shape) -> bool:

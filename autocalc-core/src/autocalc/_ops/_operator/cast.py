@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._dispatch.device.batches import is_batched_place
-from autocalc._dispatch.device.device import DeviceDType, repeated
+from autocalc._dispatch.device.device import is_batched, repeated
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.state import current
 from autocalc._graph._node import Node
@@ -35,7 +34,7 @@ def move(x: Tensor, dtype: Any) -> Tensor:
     the dtype of a device.  Under `vmap`, all examples share the memory of `x`.
     """
     a = x._array
-    if dtype.__class__ is DeviceDType and is_batched_place(dtype.place):
+    if is_batched(dtype):
         return _shared(x, repeated(a, dtype))
     out = arrays.move(a, dtype)
     edge = x._edge

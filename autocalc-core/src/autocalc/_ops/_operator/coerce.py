@@ -180,6 +180,15 @@ def beside(x: Tensor, place: DeviceDType) -> Tensor:
     return x if x._array.dtype is kind else move(x, kind)
 
 
+def together(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """Return tensors at one place; under `vmap`, examples share those that were not."""
+    found = [x._array for x in tensors]
+    if all(a.__class__ is np.ndarray for a in found):
+        return tensors
+    place = place_of("operands", *found)
+    return tensors if place is None else tuple([beside(x, place) for x in tensors])
+
+
 def _conversion(a: Tensor, b: Tensor) -> str:
     """Return the hint for two different dtypes: convert the integers to floats."""
     if a.is_floating_point() == b.is_floating_point():

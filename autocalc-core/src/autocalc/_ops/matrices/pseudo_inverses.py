@@ -10,6 +10,7 @@ from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.checks import check_float, check_shape
 from autocalc._ops._operator.coerce import cast, same_dtype
+from autocalc._dispatch.device.device import agreed
 from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import nary
 from autocalc._ops._operator.halves import rounded_once
@@ -339,7 +340,7 @@ def lstsq(
         values = svdvals(a.detach())
         rank = _count_above(values, *limits)
     wanted = a.shape[-2] > a.shape[-1] and name != "gelsy"
-    full_rank = name == "gels" or bool(comparison.eq(rank, a.shape[-1]).all())
+    full_rank = name == "gels" or agreed(comparison.eq(rank, a.shape[-1]).all()._array)
     flat = view.reshape(found, (-1,))
     rest = _squares(x, found, left) if wanted and full_rank else flat[:0]
     solution = cast(found, a.dtype)
