@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from autocalc._batching.levels import hidden, levels_of, shown
@@ -63,6 +65,16 @@ def show(x: Tensor, level: Level, dim: int) -> Tensor:
         return _view(x, shown(x._array, level, dim))
     result: Tensor = Show.apply(x, level, dim)
     return result
+
+
+@contextmanager
+def entered(size: int) -> Iterator[Level]:
+    """Make a level of this size, which is active in this block."""
+    level = Level(size)
+    try:
+        yield level
+    finally:
+        level.active = False
 
 
 def summed(gradient: Tensor, x: Any) -> Tensor:

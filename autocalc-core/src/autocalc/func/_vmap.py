@@ -20,7 +20,7 @@ from autocalc._tensor.generator import (
     drawing_from,
     generator_here,
 )
-from autocalc.autograd._levels import hide, show
+from autocalc.autograd._levels import entered, hide, show
 from autocalc.errors import ArgumentError, VmapError
 from autocalc.utils._pytree import TreeSpec, tree_flatten, tree_unflatten
 
@@ -211,13 +211,11 @@ def _batch_size(leaves: list[Any], dims: list[int | None]) -> int:
 @contextmanager
 def _entered(size: int, randomness: str) -> Iterator[Level]:
     """Make a level for one call, and the generator of random numbers inside of it."""
-    level = Level(size)
-    drawn = _Draws(level, randomness, generator_here())
-    try:
+    above = generator_here()
+    with entered(size) as level:
+        drawn = _Draws(level, randomness, above)
         with drawing_from(lambda: drawn):
             yield level
-    finally:
-        level.active = False
 
 
 class _Draws(Generator):
