@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._batching import rules  # registers the rules
 from autocalc._dispatch.device.batches import Batched, Level, Levels, place_of_levels
 from autocalc._dispatch.device.device import DeviceArray, dtype_on
 from autocalc._dispatch.selection.arrays import arrays
 
-__all__ = ["hidden", "levels_of", "rules", "shown", "summed"]
+__all__ = ["hidden", "levels_of", "shown", "summed"]
 
 
 def levels_of(array: Any) -> Levels:

@@ -70,6 +70,8 @@ def show(x: Tensor, level: Level, dim: int) -> Tensor:
 @contextmanager
 def entered(size: int) -> Iterator[Level]:
     """Make a level of this size, which is active in this block."""
+    from autocalc._batching import rules  # noqa: F401  late: takes 1 ms
+
     level = Level(size)
     try:
         yield level
