@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from autocalc._ops.views.levels import hide, show
 from autocalc._tensor import Tensor
-from autocalc.autograd._levels import entered, hide, show
+from autocalc.autograd._levels import entered
 from autocalc.errors import GradError
 
 Found = tuple[Tensor | None, ...]

@@ -15,12 +15,13 @@ from autocalc._graph._grad_mode import enable_grad
 from autocalc._ops.arranging.joining import stack
 from autocalc._ops.creation.constants import eye, zeros
 from autocalc._ops.creation.like import ones_like, zeros_like
+from autocalc._ops.views.levels import hide, show
 from autocalc._ops.views.view import clone, reshape
 from autocalc._tensor import Tensor
 from autocalc._tensor import checks as _checks
 from autocalc._tensor.device import place_of_tensor as _place_of_tensor
 from autocalc.autograd._gradients import grad
-from autocalc.autograd._levels import entered, hide, show
+from autocalc.autograd._levels import entered
 from autocalc.autograd._gradients import tensors_of as _tensors_of
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
 

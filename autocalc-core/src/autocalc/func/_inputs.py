@@ -36,7 +36,7 @@ class Point:
         self.where = where
         self.tensors = [self._apart(x) for x in leaves]
         self._inner = any(isinstance(x, Tensor) and x._edge is not None for x in leaves)
-        self._outer = current().grad or _DEPTH.get() > 0
+        self._outer = current().grad
         self.records = self._outer and (self._inner or _DEPTH.get() > 0)
 
     def _apart(self, x: Any) -> Tensor:
@@ -61,6 +61,12 @@ class Point:
         if not self.records and self._outer:
             own = {x._edge for x in self.tensors}
             self.records = _leads_elsewhere([y._edge for y in outputs], own)
+
+    def records_with(self, vectors: Sequence[Any]) -> bool:
+        """Return whether a product with these vectors is recorded."""
+        if self.records or not current().grad:
+            return self.records
+        return _DEPTH.get() > 0 or any(v is not None and v._edge for v in vectors)
 
     def released(self, tree: Any) -> Any:
         """Return outputs without the history that nobody outside needs."""

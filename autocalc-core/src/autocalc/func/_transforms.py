@@ -139,8 +139,9 @@ def _pulled_back(
     found: Sequence[Tensor | None] = [None] * len(point.tensors)
     if pairs:
         ends, seeds = [y for y, _ in pairs], [g for _, g in pairs]
+        records = point.records_with(seeds)
         found = _gradients.grad(
-            ends, point.tensors, seeds, keep, point.records, allow_unused=True
+            ends, point.tensors, seeds, keep or records, records, allow_unused=True
         )
     return [
         zeros_like(x.detach()) if g is None else g
@@ -345,9 +346,10 @@ class Linear:
         found: Sequence[Any] = [None] * len(self._seeds)
         if pairs:
             ends, directions = [g for g, _ in pairs], [t for _, t in pairs]
+            records = self.point.records_with(directions)
             found = _gradients.grad(
-                ends, self._seeds, directions, retain_graph or self.point.records,
-                self.point.records, allow_unused=True,
+                ends, self._seeds, directions, retain_graph or records, records,
+                allow_unused=True,
             )  # fmt: skip
         products = iter(found)
         results = []

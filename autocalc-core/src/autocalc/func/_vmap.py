@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
-from autocalc._batching.levels import hidden
 from autocalc._dispatch.device.batches import Level
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._ops.arranging.joining import cat
+from autocalc._ops.views.levels import hide, show
 from autocalc._tensor import Tensor
 from autocalc._tensor.generator import (
     Generator,
@@ -20,7 +20,7 @@ from autocalc._tensor.generator import (
     drawing_from,
     generator_here,
 )
-from autocalc.autograd._levels import entered, hide, show
+from autocalc.autograd._levels import entered
 from autocalc.errors import ArgumentError, VmapError
 from autocalc.utils._pytree import TreeSpec, tree_flatten, tree_unflatten
 
@@ -243,7 +243,7 @@ class _Draws(Generator):
         steps = arrays.mul(
             arrays.arange(size, seed), arrays.constant(words, like=seed)
         )
-        return seed, hidden(arrays.add(steps, offset), self._level, 0)
+        return seed, arrays.hidden(arrays.add(steps, offset), self._level, 0)
 
     def _drawn(self, words: int) -> tuple[Any, Any]:
         above = self._above
@@ -256,7 +256,7 @@ class _Draws(Generator):
         dtype = self._above.drawn_dtype(dtype) if self._has_draws_above else dtype
         if self._randomness != "different":
             return dtype
-        return hidden(arrays.empty((self._level.size,), dtype), self._level, 0).dtype
+        return arrays.hidden(arrays.empty((self._level.size,), dtype), self._level, 0).dtype
 
     @property
     def _has_draws_above(self) -> bool:
