@@ -200,9 +200,10 @@ def matching(
     vectors, found = tree_flatten(given)
     if len(vectors) != len(like) or (found != spec and len(like) > 1):
         raise GradError(
-            f"{where}: the vectors have the structure {found}, and {what} have {spec}. "
-            f"Expected pytree structure of cotangents to be the same as pytree "
-            f"structure of outputs to the function."
+            f"{where}: there are {len(vectors)} vectors of the structure {found}, and "
+            f"{what} have {spec}. Expected pytree structure of cotangents to be the "
+            f"same as pytree structure of outputs to the function: give the same "
+            f"python structure."
         )
     for v, x in zip(vectors, like, strict=True):
         if not isinstance(v, Tensor):
@@ -294,7 +295,8 @@ def jvp(
         if not isinstance(given, tuple):
             raise ArgumentError(
                 f"jvp: `{name}` is a {type(given).__name__}; Expected {name} to be a "
-                f"tuple. Write ({name[:-1]},) for a single one."
+                f"tuple, and both to have the same python structure. Write "
+                f"({name[:-1]},) for a single one."
             )
     linear = Linear("jvp", func, primals, has_aux=has_aux)
     product = linear.push(*tangents, strict=strict, retain_graph=False)
@@ -312,7 +314,7 @@ class Linear:
         self.where = where
         leaves, self._spec = tree_flatten(primals)
         if not leaves:
-            raise ArgumentError(f"{where}: there are no primals; give at least one.")
+            raise ArgumentError(f"{where}: give at least one Tensor as a primal.")
         self.point = point = Point(where, leaves)
         with differentiating():
             given = rebuilt(point.tensors, self._spec)

@@ -8,7 +8,10 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
+import numpy as np
+
 from autocalc._dispatch.device.batches import Level
+from autocalc._dispatch.device.device import host_dtype, is_batched, united
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._ops.arranging.joining import cat
 from autocalc._ops.views.levels import hide, show
@@ -253,21 +256,25 @@ class _Draws(Generator):
 
     def drawn_dtype(self, dtype: Any) -> Any:
         """Return the dtype of memory for the numbers of all examples."""
-        dtype = self._above.drawn_dtype(dtype) if self._has_draws_above else dtype
+        dtype = self._above.drawn_dtype(dtype)
         if self._randomness != "different":
             return dtype
-        return arrays.hidden(arrays.empty((self._level.size,), dtype), self._level, 0).dtype
+        one = np.empty((self._level.size,), host_dtype(dtype))
+        mine = arrays.hidden(one, self._level, 0).dtype
+        return united([dtype, mine]) if is_batched(dtype) else mine
 
-    @property
-    def _has_draws_above(self) -> bool:
-        return self._above is not default_generator
+    def over(self, generator: Generator) -> Generator:
+        """Return a generator that draws from `generator` for each example."""
+        above = self._above
+        above = above.over(generator) if isinstance(above, _Draws) else generator
+        return _Draws(self._level, self._randomness, above)
 
     def manual_seed(self, seed: int) -> Generator:
         """Seed the generator outside of `vmap`."""
-        if self._has_draws_above:
-            self._above.manual_seed(seed)
-        else:
+        if self._above is default_generator:
             Generator.manual_seed(self._above, seed)
+        else:
+            self._above.manual_seed(seed)
         return self
 
 

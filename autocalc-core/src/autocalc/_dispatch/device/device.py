@@ -308,7 +308,7 @@ def place_of(where: str, *operands: Any) -> DeviceDType | None:
     if META in names:  # only shapes matter
         return next(dtype for dtype in there if dtype.place == META)
     if any(map(is_batched_place, names)) and all(map(is_batched_place, names)):
-        return there[0] if len(names) == 1 else _joined(there)
+        return there[0] if len(names) == 1 else united(there)
     if any(x.dtype.__class__ is not DeviceDType and x.shape != () for x in flat):
         names.add("cpu")
     if len(names) > 1:
@@ -320,7 +320,7 @@ def place_of(where: str, *operands: Any) -> DeviceDType | None:
     return first
 
 
-def _joined(dtypes: Sequence[DeviceDType]) -> DeviceDType:
+def united(dtypes: Sequence[DeviceDType]) -> DeviceDType:
     """Return a dtype at the place that has the levels of all these dtypes."""
     levels: dict[int, Level] = {}
     for dtype in dtypes:
@@ -341,7 +341,7 @@ def by_example(*arrays: Any) -> Iterator[tuple[Any, ...]]:
     if not batched:
         yield tuple([whole(a) for a in arrays])
         return
-    place = _joined([a.dtype for a in batched])
+    place = united([a.dtype for a in batched])
     full = [repeated(a, place.of(a.dtype)).raw.data for a in arrays]
     sizes = tuple([level.size for level in place.library.levels])  # type: ignore[attr-defined]  # of batched arrays
     for index in np.ndindex(sizes):

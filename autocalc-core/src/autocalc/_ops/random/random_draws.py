@@ -50,7 +50,7 @@ def random_into(kernel: str, out: Any, low: float, high: float, generator: Any) 
     words = 2 * out.size * (2 if dtype.itemsize == 8 else 1)
     seed, offset = chosen(kernel, generator).draw(words)
     low, high = float(low), float(high)
-    key = dtype, low, high
+    key = dtype, offset.dtype, low, high
     selection = current().selection
     run = selection.tables[call.index].get(key)
     if run is None:
@@ -74,7 +74,7 @@ def drawn_floats(
             "integers."
         )
     dtype = dtype or kind.numpy
-    array = arrays.empty(shape, drawn_dtype(dtype) if generator is None else dtype)
+    array = arrays.empty(shape, drawn_dtype(dtype))
     random_into(kernel, array, 0.0, 1.0, generator)
     return array
 
