@@ -33,7 +33,8 @@ def _elementwise(call: Call) -> Any:
         None if x is None else _padded(x, batched, ndim)
         for x, batched in zip(call.inputs, call.batched, strict=True)
     ]
-    if len(call.dtypes) > 1 or call.attributes or call.dtypes[0] == operands[0].dtype:
+    first: Any = operands[0]
+    if len(call.dtypes) > 1 or call.attributes or call.dtypes[0] == first.dtype:
         return call.run(*operands, *call.attributes)
     out = arrays.empty((call.size, *call.shapes[0]), call.dtypes[0])
     return (getattr(arrays, call.spec.name)(*operands, into=out),)
@@ -107,7 +108,7 @@ def _index_select(call: Call) -> Any:
 
 def _written_at(call: Call, scatter: Any) -> Any:
     axis, *_ = call.attributes
-    a, index, src = call.inputs
+    _, index, src = call.inputs
     if not call.batched[1]:
         return call.run(call.full(0), index, call.full(2), axis + 1)
     shape = src.shape[call.batched[2] :]
@@ -377,17 +378,22 @@ def _random(call: Call) -> Any:
     seed, offset = call.inputs
     shape = call.shapes[0]
     return call.run(
-        seed, arrays.slice(offset, (0, ...)), *call.attributes, shape=(call.size, *shape)
+        seed,
+        arrays.slice(offset, (0, ...)),
+        *call.attributes,
+        shape=(call.size, *shape),
     )
 
 
 @rule("dropout")
 def _dropout(call: Call) -> Any:
     """Drop elements of all examples; without an offset for each, the same ones."""
-    a, seed, offset = call.inputs
+    _, seed, offset = call.inputs
     if not call.batched[2]:
         return DECLINED if call.batched[1] else _dropped_alike(call)
-    return call.run(call.full(0), seed, arrays.slice(offset, (0, ...)), *call.attributes)
+    return call.run(
+        call.full(0), seed, arrays.slice(offset, (0, ...)), *call.attributes
+    )
 
 
 def _dropped_alike(call: Call) -> Any:
@@ -409,4 +415,3 @@ def _by_values(call: Call) -> Any:
         f"examples could have different shapes. We do not support batching operators "
         f"that can output dynamic shape. Use where() instead of a mask as an index."
     )
-

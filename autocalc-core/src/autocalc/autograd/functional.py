@@ -21,8 +21,8 @@ from autocalc._tensor import Tensor
 from autocalc._tensor import checks as _checks
 from autocalc._tensor.device import place_of_tensor as _place_of_tensor
 from autocalc.autograd._gradients import grad
-from autocalc.autograd._levels import entered
 from autocalc.autograd._gradients import tensors_of as _tensors_of
+from autocalc.autograd._levels import entered
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]

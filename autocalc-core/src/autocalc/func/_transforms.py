@@ -343,7 +343,9 @@ class Linear:
         like, where = self.point.tensors, self.where
         vectors = matching(where, tangents, like, self._spec, "the primals")
         pairs = [
-            (g, t) for g, t in zip(self._backward, vectors, strict=True) if g is not None
+            (g, t)
+            for g, t in zip(self._backward, vectors, strict=True)
+            if g is not None
         ]
         found: Sequence[Any] = [None] * len(self._seeds)
         if pairs:

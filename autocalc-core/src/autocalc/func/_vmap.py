@@ -27,6 +27,12 @@ from autocalc.autograd._levels import entered
 from autocalc.errors import ArgumentError, VmapError
 from autocalc.utils._pytree import TreeSpec, tree_flatten, tree_unflatten
 
+
+def is_count(chunk_size: Any) -> bool:
+    """Return whether this is None or a positive integer."""
+    return chunk_size is None or (isinstance(chunk_size, int) and chunk_size > 0)
+
+
 _RANDOMNESS = ("error", "different", "same")
 
 
@@ -92,7 +98,7 @@ def vmap(
             f"vmap: `randomness` is {randomness!r}; Only allowed values for randomness "
             f"are 'error', 'different', or 'same'."
         )
-    if chunk_size is not None and not (isinstance(chunk_size, int) and chunk_size > 0):
+    if not is_count(chunk_size):
         raise ArgumentError(
             f"vmap: chunk_size should be None or greater than 0. (got {chunk_size!r})"
         )
@@ -205,7 +211,7 @@ def _batch_size(leaves: list[Any], dims: list[int | None]) -> int:
             f"vmap: Expected all tensors to have the same size in the mapped "
             f"dimension, got sizes {sizes} for the mapped dimension."
         )
-    return sizes[0]
+    return int(sizes[0])
 
 
 # ---- levels --------------------------------------------------------------------------
@@ -243,9 +249,7 @@ class _Draws(Generator):
             return self._drawn(words)
         size = self._level.size
         seed, offset = self._drawn(words * size)
-        steps = arrays.mul(
-            arrays.arange(size, seed), arrays.constant(words, like=seed)
-        )
+        steps = arrays.mul(arrays.arange(size, seed), arrays.constant(words, like=seed))
         return seed, arrays.hidden(arrays.add(steps, offset), self._level, 0)
 
     def _drawn(self, words: int) -> tuple[Any, Any]:

@@ -191,9 +191,7 @@ class _Flags:
         self.c_contiguous = c_contiguous
 
 
-def _is_contiguous(
-    shape: tuple[int, ...], strides: tuple[int, ...], step: int
-) -> bool:
+def _is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...], step: int) -> bool:
     for size, stride in zip(reversed(shape), reversed(strides), strict=True):
         if size != 1 and stride != step:
             return False
@@ -267,7 +265,8 @@ class BatchedLibrary:
         index = tuple([slice(None) if one in own else None for one in levels])
         sizes = tuple([level.size for level in levels])
         shape = data.shape[len(own) :]
-        seen = np.broadcast_to(data[(*index, Ellipsis)], sizes + shape)
+        place = (*index, ...)
+        seen = np.broadcast_to(data[place], sizes + shape)
         return Batched(levels, seen, shape, data.dtype)
 
     def to_host(self, array: Batched) -> Any:
@@ -281,7 +280,8 @@ class BatchedLibrary:
                 f"control flow. Use where(), or return the tensor and read it "
                 f"outside of vmap."
             )
-        return array.data[(*(0,) * len(array.levels), ...)].copy()
+        first = (*(0,) * len(array.levels), ...)
+        return array.data[first].copy()
 
     def strided(self, array: Batched, shape: Any, strides: Any, offset: int) -> Any:
         """Return a view of each example that begins `offset` bytes after its start."""

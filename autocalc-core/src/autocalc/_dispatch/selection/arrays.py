@@ -308,7 +308,7 @@ class Arrays:
         that call of `vmap`, each example keeps its own.
         """
         found = list(terms)
-        for i, a in enumerate(terms):
+        for i in range(len(found)):
             for other in terms:
                 for level in unshared(found[i], other):
                     found[i] = self.sum(shown(found[i], level, 0), (0,), False)
@@ -360,8 +360,8 @@ class Arrays:
         """Do what `joined` does if not all parts have the same levels of `vmap`."""
         values = self.alike(*values)
         total = self.zeros(shape, joined_dtype(*values))
-        for index, value in zip(indices, values, strict=True):
-            self.add_into_slice(total, index, value)
+        for place, value in zip(indices, values, strict=True):
+            self.add_into_slice(total, place, value)
         return total, True
 
     @staticmethod

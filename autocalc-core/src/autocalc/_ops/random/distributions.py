@@ -251,7 +251,7 @@ def _of_each(weights: Tensor, drawn: Any) -> Tensor:
 
 
 def _uniform(shape: tuple[int, ...], dtype: Any, generator: Any) -> Any:
-    draws = arrays.empty(shape, dtype)
+    draws = arrays.empty(shape, drawn_dtype(dtype))
     random_into("uniform", draws, 0.0, 1.0, generator)
     return draws
 
