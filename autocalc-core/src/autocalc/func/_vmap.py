@@ -258,19 +258,19 @@ class _Draws(Generator):
             return draw(above, words)
         return above.draw(words)
 
-    def drawn_dtype(self, dtype: Any) -> Any:
+    def _drawn_dtype(self, dtype: Any) -> Any:
         """Return the dtype of memory for the numbers of all examples."""
-        dtype = self._above.drawn_dtype(dtype)
+        dtype = self._above._drawn_dtype(dtype)
         if self._randomness != "different":
             return dtype
         one = np.empty((self._level.size,), host_dtype(dtype))
         mine = arrays.hidden(one, self._level, 0).dtype
         return united([dtype, mine]) if is_batched(dtype) else mine
 
-    def over(self, generator: Generator) -> Generator:
+    def _over(self, generator: Generator) -> Generator:
         """Return a generator that draws from `generator` for each example."""
         above = self._above
-        above = above.over(generator) if isinstance(above, _Draws) else generator
+        above = above._over(generator) if isinstance(above, _Draws) else generator
         return _Draws(self._level, self._randomness, above)
 
     def manual_seed(self, seed: int) -> Generator:
