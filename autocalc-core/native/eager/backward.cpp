@@ -26,7 +26,7 @@ struct Pass : Kind {
             return Ref(py::object(object.attr(name)).release().ptr());
         };
         const py::module_ heapq = py::module_::import("heapq");
-        add = of(arrays.get(), "add");
+        add = of(arrays.get(), "plus");
         add_into = of(arrays.get(), "add_into");
         heappush = of(heapq, "heappush");
         heappop = of(heapq, "heappop");
@@ -397,8 +397,9 @@ bool deliver(const Backward& k, PyObject* leaf, PyObject* entry) {
     PyObject* held = slot(leaf, bound.leaf_grad);
     const bool first = held == Py_None;
     PyObject* total = first ? nullptr : array_of(held);
+    // Other arrays may be those of several examples that share the leaf.
     const bool plain =
-        is_empty(slot(leaf, bound.leaf_hooks)) &&
+        Py_TYPE(value) == bound.ndarray && is_empty(slot(leaf, bound.leaf_hooks)) &&
         is_empty(slot(leaf, bound.leaf_accumulated)) &&
         (first || (total != nullptr && slot(held, bound.edge) == Py_None));
     if (!plain) {

@@ -26,6 +26,7 @@ FROM = {
         ("autocast", "get_autocast_dtype", "is_autocast_enabled"), "autocalc.amp"
     ),
     "compile": "autocalc._compile",
+    "vmap": "autocalc.func",
     **dict.fromkeys(
         (
             *("angle", "conj", "conj_physical", "imag", "is_conj", "is_neg", "isreal"),

@@ -79,6 +79,10 @@ class HookError(GradError, TypeError):
     """A hook has returned a wrong value."""
 
 
+class VmapError(AutocalcError, RuntimeError):
+    """A function cannot run for all examples of `vmap` at once."""
+
+
 class KernelError(AutocalcError, RuntimeError):
     """No kernel can run this call."""
 
@@ -167,6 +171,10 @@ class ConfigWarning(AutocalcWarning):
 
 class DistributedWarning(AutocalcWarning):
     """A process calls an operation of a group of which it is not a member."""
+
+
+class VmapWarning(AutocalcWarning):
+    """A kernel runs once for each example of `vmap`."""
 
 
 class CompileWarning(AutocalcWarning):

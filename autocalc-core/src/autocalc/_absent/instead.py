@@ -61,7 +61,6 @@ INSTEAD: dict[str, dict[str, str]] = {
         "solve": "ac.linalg.solve",
         "symeig": "ac.linalg.eigh",
         "to_dlpack": "`x.__dlpack__()`, or hand the tensor itself to `from_dlpack`",
-        "vmap": "a dimension for the batch, over which operators broadcast",
         "while_loop": "Python's `while`",
     },
     "autocalc.nn": {

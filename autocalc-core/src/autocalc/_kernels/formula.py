@@ -100,7 +100,9 @@ class Term:
 
     @property
     def dtype(self) -> DType:
-        return self.k.dtype(self.array)  # type: ignore[no-any-return]  # `k` is untyped
+        """NumPy's dtype of the elements, wherever they are."""
+        dtype = self.k.dtype(self.array)
+        return getattr(dtype, "numpy", dtype)  # type: ignore[no-any-return]  # `k` is untyped
 
     # ---- views -------------------------------------------------------------------
 
@@ -329,7 +331,11 @@ class OverKernels:
         """Return an array filled with a number, or the number itself for shape ()."""
         if shape == ():
             return value
-        dtype = self.like.dtype if dtype is _AS_GIVEN else dtype
+        near = self.k.dtype(self.like.array)
+        if dtype is _AS_GIVEN:
+            dtype = near
+        elif hasattr(near, "of"):  # the operands are on a device
+            dtype = near.of(dtype)
         return Term(self.k, self.k.full(tuple(shape), value, dtype))
 
     def zeros(self, shape: Shape, dtype: Any) -> Any:

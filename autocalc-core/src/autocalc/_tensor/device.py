@@ -10,6 +10,7 @@ from autocalc._dispatch.device.device import (
     DeviceDType,
     dtype_on,
     host_dtype,
+    is_batched,
     library_of,
 )
 from autocalc._dispatch.device.no_memory import META
@@ -172,9 +173,11 @@ def present(device: str | Device) -> Device:
 
 
 def device_of(array: Any) -> Device:
-    """Return the device of an array."""
+    """Return the device of an array; batched arrays are on the CPU."""
     dtype = array.dtype
-    return Device(dtype.place) if dtype.__class__ is DeviceDType else cpu
+    if dtype.__class__ is not DeviceDType or is_batched(dtype):
+        return cpu
+    return Device(dtype.place)
 
 
 def dtype_at(device: str | Device | None, dtype: Any) -> Any:
@@ -184,6 +187,8 @@ def dtype_at(device: str | Device | None, dtype: Any) -> Any:
             return dtype
         device = _host
     device = present(device)
+    if device.type == "cpu" and is_batched(dtype):
+        return dtype
     host = host_dtype(dtype)
     return host if device.type == "cpu" else dtype_on(device.type, host)
 

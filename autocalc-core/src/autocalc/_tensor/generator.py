@@ -113,6 +113,14 @@ class Generator:
         _, offset = self._take(words)
         return self._seed_word, np.array(offset, _INT64)
 
+    def _drawn_dtype(self, dtype: Any) -> Any:
+        """Return the dtype of memory for numbers from this generator: `dtype`."""
+        return dtype
+
+    def _over(self, generator: Generator) -> Generator:
+        """Return the generator to use where a program has given one: `generator`."""
+        return generator
+
     def _take(self, words: int) -> tuple[int, int]:
         with self._lock:
             offset = self._offset
@@ -167,7 +175,8 @@ def chosen(where: str, generator: Any) -> Generator:
             f"{where}: `generator` is a {type(generator).__name__}; it must be an "
             f"ac.Generator or None."
         )
-    return generator
+    other = _stand_in.get()
+    return generator if other is None else other()._over(generator)
 
 
 bind(Generator=Generator)
@@ -252,6 +261,21 @@ def drawing_from(make: Callable[[], Generator]) -> Iterator[None]:
         yield
     finally:
         _stand_in.reset(token)
+
+
+def generator_here() -> Generator:
+    """Return the generator that draws in this context without an own generator."""
+    other = _stand_in.get()
+    return default_generator if other is None else other()
+
+
+def drawn_dtype(dtype: Any) -> Any:
+    """Return the dtype of memory for numbers from the default generator.
+
+    Under `vmap`, a generator that draws for each example replaces it.
+    """
+    other = _stand_in.get()
+    return dtype if other is None else other()._drawn_dtype(dtype)
 
 
 def manual_seed(seed: int) -> Generator:

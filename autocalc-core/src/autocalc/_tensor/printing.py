@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._dispatch.device.levels import levels_of, shown
 from autocalc._tensor import dtypes
 from autocalc._tensor._number_texts import Form, form_of
 from autocalc._tensor.checks import as_int, check_flag, number
@@ -126,6 +127,9 @@ def _start(kind: type) -> str:
 
 def describe(x: Any) -> str:  # a Tensor, whose module imports this one
     """Return ``tensor([...], dtype=..., grad_fn=...)``; defaults are left out."""
+    levels = levels_of(x._array)
+    if levels:
+        return _describe_batched(x, levels[-1])
     o = _options
     elements = "..." if x.is_meta else "[]"
     if x.numel() and not x.is_meta:
@@ -141,6 +145,15 @@ def describe(x: Any) -> str:  # a Tensor, whose module imports this one
             text += f", {extra}"
             length += len(extra) + 2
     return f"{text})"
+
+
+def _describe_batched(x: Any, level: Any) -> str:
+    """Return the elements of all examples of a level of `vmap`."""
+    whole: Any = object.__new__(x.__class__)
+    whole._array = shown(x._array, level, 0)
+    whole._edge = whole._version = whole._view = None
+    value = describe(whole).replace("\n", "\n    ")
+    return f"BatchedTensor(lvl={level.number}, bdim=0, value=\n    {value}\n)"
 
 
 def _extras(x: Any) -> list[str]:

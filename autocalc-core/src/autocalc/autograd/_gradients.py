@@ -6,6 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeAlias
 
+from numpy import ndarray
+
+from autocalc._dispatch.device.device import DeviceArray
 from autocalc._dispatch.engine.eager import accelerated
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.state import enter, leave
@@ -27,7 +30,6 @@ from autocalc._tensor.checks import (
     sequence,
 )
 from autocalc.autograd import _anomaly
-from autocalc.autograd._batched import batched
 from autocalc.autograd._gradient_edge import GradientEdge
 from autocalc.errors import ArgumentError, DTypeError, GradError, HookError
 
@@ -108,6 +110,8 @@ def deliver(
     """Add what has arrived at a leaf to its gradient, after its hooks have seen it."""
     gradient = _as_tensor(value)
     owned = bool(fresh) and not k.is_view(value)
+    if gradient._array.__class__ is DeviceArray:
+        gradient = _of_shared(gradient, leaf, adds=True)
     if leaf.hooks:
         hooked = run_hooks(leaf.hooks, gradient)
         owned = owned and hooked is gradient
@@ -193,8 +197,8 @@ def grad(
         The same as in `backward`.
     is_grads_batched
         True if `grad_outputs` have an additional first dimension, with one gradient for
-        each index. The results then have this dimension, too. There is one backward
-        pass for each gradient.
+        each index. The results then have this dimension, too. One backward pass
+        computes all of them, as `vmap` does.
     materialize_grads
         True to return zeros instead of None; `allow_unused` is then True.
 
@@ -236,12 +240,14 @@ def grad(
     wanted = tensors_of("grad", "inputs", inputs)
     _check_some("grad", wanted)
     if is_grads_batched:
+        from autocalc.autograd._batched import batched  # late: few programs use it
+
         ends = tensors_of("grad", "outputs", outputs)
         keep = create_graph if retain_graph is None else retain_graph
         unused = bool(allow_unused) or materialize_grads
 
-        def walk_of(cotangents: list[Tensor], last: bool) -> tuple[Tensor | None, ...]:
-            flags = bool(keep) or not last, create_graph, True, unused, False
+        def walk_of(cotangents: list[Tensor]) -> tuple[Tensor | None, ...]:
+            flags = bool(keep), create_graph, True, unused, False
             return grad(ends, wanted, cotangents, *flags, materialize_grads)
 
         return batched(ends, grad_outputs, walk_of)
@@ -287,7 +293,10 @@ def _found(
     if edge.__class__ is Leaf:
         value = walk.leaves[edge][1] if edge in walk.leaves else None
         if value is not None and edge.hooks:
-            return run_hooks(edge.hooks, _as_tensor(value))
+            gradient = _as_tensor(value)
+            if gradient._array.__class__ is DeviceArray:
+                gradient = _of_shared(gradient, edge)
+            return run_hooks(edge.hooks, gradient)
     else:
         value = walk.captured.get(node_and_slot(edge))
     if value is None and not allow_unused:
@@ -295,7 +304,23 @@ def _found(
             f"grad: the outputs do not depend on `inputs[{i}]`{_of_shape(x)}. "
             f"Set allow_unused=True to get None for it."
         )
-    return None if value is None else _as_tensor(value)
+    if value is None:
+        return None
+    gradient = _as_tensor(value)
+    return gradient if gradient._array.__class__ is ndarray else _of_shared(gradient, x)
+
+
+def _of_shared(gradient: Tensor, x: Any, adds: bool = False) -> Tensor:
+    """Return the gradient of a tensor that the examples of `vmap` may share."""
+    from autocalc.autograd import _levels  # late, because few programs use vmap
+
+    if isinstance(x, Leaf):
+        x = None if x.tensor is None else x.tensor()
+    x = x if isinstance(x, Tensor) else None
+    gradient = _levels.summed(gradient, x)
+    if adds:
+        _levels.check_shared(gradient, x)
+    return gradient
 
 
 def _of_shape(x: Tensor | GradientEdge) -> str:

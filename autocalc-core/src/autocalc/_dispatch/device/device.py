@@ -10,12 +10,20 @@ tensors never asks for a device.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from autocalc._dispatch.device.batches import (
+    Batched,
+    Level,
+    is_batched_place,
+    library_of_place,
+    place_of_levels,
+    shared_by_examples,
+)
 from autocalc._dispatch.device.no_memory import LIBRARY, META, nothing
 from autocalc._dispatch.plugins.discovery import registry
 from autocalc._kernels.adapter import adapt_on
@@ -197,6 +205,8 @@ def library_of(place: str, asked: str = "") -> DeviceLibrary:
     """
     if place == META:
         return LIBRARY
+    if is_batched_place(place):
+        return library_of_place(place)
     found = registry()
     refused = []
     for kernel_set in found.sets.values():
@@ -297,6 +307,8 @@ def place_of(where: str, *operands: Any) -> DeviceDType | None:
     names = {dtype.place for dtype in there}
     if META in names:  # only shapes matter
         return next(dtype for dtype in there if dtype.place == META)
+    if any(map(is_batched_place, names)) and all(map(is_batched_place, names)):
+        return there[0] if len(names) == 1 else united(there)
     if any(x.dtype.__class__ is not DeviceDType and x.shape != () for x in flat):
         names.add("cpu")
     if len(names) > 1:
@@ -306,6 +318,72 @@ def place_of(where: str, *operands: Any) -> DeviceDType | None:
         )
     first: DeviceDType = there[0]
     return first
+
+
+def united(dtypes: Sequence[DeviceDType]) -> DeviceDType:
+    """Return a dtype at the place that has the levels of all these dtypes."""
+    levels: dict[int, Level] = {}
+    for dtype in dtypes:
+        levels |= {level.number: level for level in dtype.library.levels}  # type: ignore[attr-defined]  # of batched arrays
+    place = place_of_levels([levels[number] for number in sorted(levels)])
+    joined: DeviceDType = dtype_on(place, dtypes[0].numpy)
+    return joined
+
+
+def is_batched(dtype: Any) -> bool:
+    """Return whether elements of a dtype are those of all examples of `vmap`."""
+    return dtype.__class__ is DeviceDType and is_batched_place(dtype.place)
+
+
+def by_example(*arrays: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield NumPy arrays for each example of `vmap`; once if none is batched."""
+    batched = [a for a in arrays if getattr(a, "raw", None).__class__ is Batched]
+    if not batched:
+        yield tuple([whole(a) for a in arrays])
+        return
+    place = united([a.dtype for a in batched])
+    full = [repeated(a, place.of(a.dtype)).raw.data for a in arrays]
+    sizes = tuple([level.size for level in place.library.levels])  # type: ignore[attr-defined]  # of batched arrays
+    for index in np.ndindex(sizes):
+        example = (*index, ...)
+        yield tuple([a[example] for a in full])
+
+
+def whole(array: Any) -> Any:
+    """Return the elements of all examples, for checks that all of them must pass.
+
+    Return an array that is not batched as a NumPy array of its own shape.
+    """
+    if array.__class__ is not DeviceArray:
+        return array
+    return array.raw.data if array.raw.__class__ is Batched else array.host()
+
+
+def agreed(array: Any) -> Any:
+    """Return the only element as a Python number, in which all examples must agree.
+
+    Raises
+    ------
+    VmapError
+        If the examples have different values.
+    """
+    if array.__class__ is DeviceArray and array.raw.__class__ is Batched:
+        values = array.raw.data
+        if values.size and (values == values.flat[0]).all():
+            return values.flat[0].item()
+    return array.item()
+
+
+def joined_dtype(like: Any, *arrays: Any) -> Any:
+    """Return the dtype of `like` at the place where all these arrays are."""
+    place = place_of("kernel", like, *arrays)
+    return like.dtype if place is None else place.of(like.dtype)
+
+
+def repeated(array: Array, dtype: DeviceDType) -> DeviceArray:
+    """Return an array as a batched one, whose examples are all the same memory."""
+    library: Any = dtype.library
+    return DeviceArray(library.repeated(raw(array)), dtype)
 
 
 def _each(operand: Any) -> Sequence[Any]:
@@ -371,5 +449,7 @@ def transfer(out: Any, a: Any) -> None:
         out.raw[...] = out.dtype.library.from_host(
             np.ascontiguousarray(there).reshape(there.shape)
         )
+    elif is_batched(a.dtype) and not a.raw.is_same:
+        raise shared_by_examples("copy", out.shape)
     else:
         np.copyto(out, a.host(), casting="unsafe")

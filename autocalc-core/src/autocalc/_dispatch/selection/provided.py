@@ -30,12 +30,15 @@ class Provided:
     short_program
         Returns a function that runs a kernel's decomposition as a short program, or
         None.
+    batched
+        Returns the kernel of a spec for batched arrays (`_dispatch.device.batches`).
     """
 
-    __slots__ = ("arrays", "short_program")
+    __slots__ = ("arrays", "batched", "short_program")
 
     def __init__(self) -> None:
         self.arrays: Any = None
+        self.batched: Callable[[KernelSpec], Callable[..., None]]
         self.short_program: Callable[[KernelSpec], Compute | None] = lambda _: None
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from numpy import ndarray
 
 from autocalc._config import settings
+from autocalc._dispatch.device.batches import is_batched_place
 from autocalc._dispatch.device.device import numpy_empty
 from autocalc._dispatch.engine import native
 from autocalc._dispatch.plugins import fallbacks
@@ -350,6 +351,8 @@ class Selection:
         `WIDE` means that the operands are float16 or bfloat16 and the call must be
         computed in float32.
         """
+        if is_batched_place(key.device):  # its kernels are chosen as they run
+            return provided.batched(spec)
         if self.recorder is not None and key.device != "cpu":
             raise CompileError(
                 f"compile: {spec.name} has operands on {key.device}, but programs are "
@@ -436,7 +439,7 @@ class Selection:
 
     def prefers_channels_last(self, spec: KernelSpec, key: DispatchKey) -> bool:
         """Return whether the chosen kernel prefers channels-last in and out."""
-        if spec.layout != "prefers channels-last":
+        if spec.layout != "prefers channels-last" or is_batched_place(key.device):
             return False
         name, entry = self.choose(spec, key)
         impl = (registry().kernels(name) or {}).get(spec.name)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar, Token
 from typing import Any
 
+from autocalc._dispatch.device.device import DeviceArray, by_example
 from autocalc._dispatch.engine.eager import bind
 from autocalc._dispatch.selection.select import Decomposed, Selection
 
@@ -79,11 +80,17 @@ def on_host(
 def check_values(check: Callable[..., None], *arrays: Any) -> None:
     """Let a function check the values of arrays, and raise if they are invalid.
 
+    Under `vmap` it is called for each example.
+
     If it is recorded, each replay runs it again, at this place among the kernels.
     """
     recording = recorder()
     if recording is None:
-        check(*arrays)
+        if all(a.__class__ is not DeviceArray for a in arrays):
+            check(*arrays)
+            return
+        for example in by_example(*arrays):
+            check(*example)
     else:
         recording.check(check, arrays)
 

@@ -35,9 +35,11 @@ def is_tiny_eps(dtype: DType, eps: float) -> bool:
 
 
 def scaled_eps(xp: Any, eps: float, unit: Any) -> Any:
-    """Return `eps` in units of the scaled squares; it remains positive."""
+    """Return `eps` in units of the scaled squares; a positive one remains positive."""
     if eps == 0.0 or isinstance(unit, float):
         return eps
+    if eps < 0.0:
+        return eps * unit * unit
     return xp.maximum(eps * unit * unit, float(np.finfo(unit.dtype).tiny))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autocalc._dispatch.device.device import is_batched, repeated
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.state import current
 from autocalc._graph._node import Node
@@ -30,14 +31,23 @@ def move(x: Tensor, dtype: Any) -> Tensor:
     """Return a copy of `x` on the device of `dtype`, as a recorded operation.
 
     `dtype` has the same kind of elements as `x`.  It is a NumPy dtype for the CPU, or
-    the dtype of a device.
+    the dtype of a device.  Under `vmap`, all examples share the memory of `x`.
     """
     a = x._array
+    if is_batched(dtype):
+        return _shared(x, repeated(a, dtype))
     out = arrays.move(a, dtype)
     edge = x._edge
     if edge is None or not current().grad:
         return make(out, None)
     return make(out, Node(_move, (edge,), (), (), (a.shape,), a.dtype, ()))
+
+
+def _shared(x: Tensor, array: Any) -> Tensor:
+    """Return the same elements in another form; the gradient is that of `x`."""
+    result = make(array, x._edge)
+    result._version = x._cell()
+    return result
 
 
 def _move_rule(k: Any, n: Any, g: Any) -> Any:

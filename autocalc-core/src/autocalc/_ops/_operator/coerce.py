@@ -163,13 +163,30 @@ def same_dtype(where: str, x: Any, y: Any) -> tuple[Tensor, Tensor]:
     """Return two tensors, which must have the same dtype: nothing is promoted here."""
     a, b = check_tensor(where, x), check_tensor(where, y)
     if a._array.dtype is not b._array.dtype:
-        place_of(where, a._array, b._array)
+        place = place_of(where, a._array, b._array)
+        if place is not None and a.dtype is b.dtype:
+            return beside(a, place), beside(b, place)
         if a.dtype is not b.dtype:
             raise DTypeError(
                 f"{where}: the tensors are {a.dtype.name} and {b.dtype.name}; they "
                 f"must have the same dtype. {_conversion(a, b)}"
             )
     return a, b
+
+
+def beside(x: Tensor, place: DeviceDType) -> Tensor:
+    """Return `x` at the place of other operands, with its own dtype."""
+    kind = place.of(x.dtype.numpy)
+    return x if x._array.dtype is kind else move(x, kind)
+
+
+def together(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """Return tensors at one place; under `vmap`, examples share those that were not."""
+    found = [x._array for x in tensors]
+    if all(a.__class__ is np.ndarray for a in found):
+        return tensors
+    place = place_of("operands", *found)
+    return tensors if place is None else tuple([beside(x, place) for x in tensors])
 
 
 def _conversion(a: Tensor, b: Tensor) -> str:

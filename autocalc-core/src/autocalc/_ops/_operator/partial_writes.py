@@ -6,8 +6,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.state import current
 from autocalc._graph._node import Node, Partial
@@ -103,7 +101,7 @@ def in_strides(a: Any, strides: Any) -> Any:
         return arrays.copy(a)
     ends = ((n - 1) * step for n, step in zip(a.shape, strides, strict=True))
     memory = arrays.empty((sum(ends) // a.itemsize + 1,), a.dtype)
-    out: Any = np.ndarray(a.shape, a.dtype, memory, 0, strides)
+    out = arrays.strided(memory, a.shape, strides)
     arrays.copy(a, into=out)
     return out
 

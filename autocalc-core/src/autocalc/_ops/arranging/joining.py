@@ -7,6 +7,7 @@ import builtins
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+from autocalc._dispatch.device.device import joined_dtype
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.state import current
 from autocalc._graph._node import Node
@@ -389,7 +390,8 @@ def block_diag(*tensors: Tensor) -> Tensor:
 def _blocks(*given: Any) -> Tensor:
     """Return zeros of a size, with each of the parts at its place."""
     *parts, size, places = given
-    whole = arrays.zeros(size, parts[0]._array.dtype)
+    dtype = joined_dtype(parts[0]._array, *[x._array for x in parts[1:]])
+    whole = arrays.zeros(size, dtype)
     for x, place in zip(parts, places, strict=True):
         if x._array.size:  # short programs have no empty views
             arrays.copy(x._array, into=arrays.slice(whole, place))

@@ -447,7 +447,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     many = broadcasting.tensors_given("meshgrid", tensors)
     require("meshgrid", "indexing", indexing, indexing in ("ij", "xy"), "'ij' or 'xy'")
     lines = [x._array for x in many]
-    if any(a.ndim > 1 or a.dtype is not lines[0].dtype for a in lines):
+    if any(a.ndim > 1 for a in lines) or len({x.dtype for x in many}) > 1:
         given = ", ".join(f"{x.dtype.name} {x.shape}" for x in many)
         message = (
             f"meshgrid: got {given}; all must be vectors or 0-d tensors of the same "

@@ -285,7 +285,7 @@ def _broadcast(
 
 
 def _check(q: Tensor, k: Tensor, v: Tensor, p: float, grouped: bool) -> None:
-    if not _of_one_dtype(q, k, v):
+    if not q.dtype is k.dtype is v.dtype:
         raise DTypeError(
             f"{_NAME}: `query` has dtype {q.dtype.name}, `key` has dtype "
             f"{k.dtype.name} and `value` has dtype {v.dtype.name}; all three must be "

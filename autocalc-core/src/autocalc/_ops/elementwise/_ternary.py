@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from autocalc._dispatch.device.device import DeviceDType, joined_dtype
 from autocalc._dispatch.engine.eager import elementwise
 from autocalc._dispatch.selection.call import KernelCall
 from autocalc._dispatch.selection.layout import empty_as
@@ -55,6 +58,8 @@ def ternary(name: str, saves: str, *, like: int) -> Operator:
             shapes = [one for one in (shape, b_shape, c_shape) if one is not None]
             shape = broadcast_shapes(name, *shapes)
         dtype: Any = kinds[like]
+        if a.__class__ is not np.ndarray or DeviceDType in {*map(type, kinds)}:
+            dtype = joined_dtype((a, b, c)[like], a, b, c)
         if len(shape) == 4:
             operands = [one for one in (a, b, c) if one is not None]
             out = empty_as(selection.empty, shape, dtype, *operands)

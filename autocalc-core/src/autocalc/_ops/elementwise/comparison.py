@@ -18,6 +18,7 @@ from autocalc._ops._operator.arguments import Operand, check_tensor
 from autocalc._ops._operator.checks import check_float
 from autocalc._ops._operator.coerce import (
     array_beside,
+    beside,
     cast,
     coerce,
     coerce_two,
@@ -446,7 +447,9 @@ def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Te
     """
     x, at_zero = check_tensor("heaviside", input), check_tensor("heaviside", values)
     if x._array.dtype is not at_zero._array.dtype:
-        place_of("heaviside", x._array, at_zero._array)
+        place = place_of("heaviside", x._array, at_zero._array)
+        if place is not None and x.dtype is at_zero.dtype:
+            return heaviside(beside(x, place), beside(at_zero, place), out=out)
         raise DTypeError(
             f"heaviside is not yet implemented for tensors with different dtypes. They "
             f"are {x.dtype.name} and {at_zero.dtype.name}; convert one with .to(...)."

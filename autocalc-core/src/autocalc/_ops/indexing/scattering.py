@@ -10,7 +10,7 @@ from typing import Any
 from autocalc._kernels.indexing.ranges import with_range
 from autocalc._ops._operator.arguments import NeededDim, axis_of, check_tensor
 from autocalc._ops._operator.autocasting import autocasts
-from autocalc._ops._operator.coerce import cast, checked_number, same_dtype
+from autocalc._ops._operator.coerce import cast, checked_number, same_dtype, together
 from autocalc._ops._operator.factories import nary
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
@@ -440,6 +440,7 @@ def along(
     axis = axis_of(where, dim, ndim)
     places = indexing.as_positions(where, index)
     same_dtype(where, x, src)
+    x, places, src = together(x, places, src)
     if places._array.size == 0:
         return _nowhere(operator, x, places, src)
     if ndim == 0:

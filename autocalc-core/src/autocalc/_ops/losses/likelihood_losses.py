@@ -172,7 +172,7 @@ def _variance(where: str, input: Tensor, var: Tensor | float) -> Tensor:
             "shape without the last dimension."
         )
     looks = var.numel() and recorder() is None  # a replay would not check
-    if looks and extrema.amin(var.detach()).item() < 0:
+    if looks and extrema.ends(var.detach())[0] < 0:
         message = (
             f"{where}: `var` contains negative numbers; variances must be 0 or more."
         )

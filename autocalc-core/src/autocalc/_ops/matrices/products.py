@@ -13,7 +13,7 @@ from autocalc._kernels import rules
 from autocalc._kernels.spec import Shape
 from autocalc._ops._operator.arguments import axis_of, check_tensor, of_older_order
 from autocalc._ops._operator.autocasting import autocasts
-from autocalc._ops._operator.coerce import same_dtype
+from autocalc._ops._operator.coerce import beside, same_dtype
 from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
@@ -342,7 +342,10 @@ def _sum_with(
 ) -> Tensor:
     """Return the sum of two tensors that must be of one dtype."""
     if input._array.dtype is not product._array.dtype:
-        place_of(where, input._array, product._array)
+        place = place_of(where, input._array, product._array)
+        if place is not None and input.dtype is product.dtype:
+            input, product = beside(input, place), beside(product, place)
+            return _blend(where, input, product, beta, alpha)
         raise DTypeError(
             f"{where}: Input dtypes must be the same, but they are {input.dtype.name} "
             f"and {product.dtype.name}. Convert one of them with .to(...)."

@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy import ndarray
 
-from autocalc._dispatch.device.device import dtype_near
+from autocalc._dispatch.device.device import dtype_near, whole
 from autocalc._dispatch.selection.arrays import arrays, constant
 from autocalc._dispatch.selection.state import check_values, recordings
 from autocalc._kernels.rules import broadcast_shapes
@@ -31,7 +31,7 @@ from autocalc._ops.reductions.extrema import ends
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.device import Device, present
 from autocalc._tensor.dtypes import DType
-from autocalc._tensor.generator import Generator
+from autocalc._tensor.generator import Generator, drawn_dtype
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 
@@ -119,7 +119,7 @@ def _hits_of(chance: float, like: Tensor, generator: Any) -> Tensor:
     """Return 1 with this probability, else 0, with the shape and dtype of `like`."""
     kind = like.dtype if like.is_floating_point() else dtypes.float32
     there = dtype_near(like._array, kind.numpy)
-    draws = arrays.empty(like.shape, there)
+    draws = arrays.empty(like.shape, drawn_dtype(there))
     random_into("uniform", draws, 0.0, 1.0, generator)
     hit = arrays.compare(draws, constant(chance, there), "lt")
     return make(arrays.cast(hit, like._array.dtype), None)
@@ -129,7 +129,7 @@ def _hits_of(chance: float, like: Tensor, generator: Any) -> Tensor:
 def _hits(chances: Tensor, like: Tensor, generator: Any) -> Tensor:
     """Return 1 with these probabilities, else 0, in the dtype of `like`."""
     a = chances._array
-    draws = arrays.empty(a.shape, a.dtype)
+    draws = arrays.empty(a.shape, drawn_dtype(a.dtype))
     random_into("uniform", draws, 0.0, 1.0, generator)
     hit = arrays.compare(draws, a, "lt")
     return make(arrays.cast(hit, like._array.dtype), None)
@@ -252,7 +252,7 @@ def _of_each(weights: Tensor, drawn: Any) -> Tensor:
 
 
 def _uniform(shape: tuple[int, ...], dtype: Any, generator: Any) -> Any:
-    draws = arrays.empty(shape, dtype)
+    draws = arrays.empty(shape, drawn_dtype(dtype))
     random_into("uniform", draws, 0.0, 1.0, generator)
     return draws
 
@@ -350,9 +350,10 @@ def normal(
         )
     wide = dtypes.float32 if kind.is_half else kind
     center, spread = (as_operand(x, wide)._array for x in (mean, std))
-    axes = tuple(range(spread.ndim))
-    if spread.size and not float(arrays.min(spread, axes)) >= 0:
-        least = float(arrays.min(spread, axes))
+    known = whole(spread)
+    axes = tuple(range(known.ndim))
+    if known.size and not float(arrays.min(known, axes)) >= 0:
+        least = float(arrays.min(known, axes))
         message = (
             f"normal: `std` contains {least:g}; a standard deviation must not be "
             "negative."

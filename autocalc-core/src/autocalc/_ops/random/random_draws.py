@@ -34,7 +34,7 @@ from autocalc._ops.random.random_integers import (
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.device import Device, dtype_at, present
 from autocalc._tensor.dtypes import DType
-from autocalc._tensor.generator import Generator, chosen
+from autocalc._tensor.generator import Generator, chosen, drawn_dtype
 from autocalc._tensor.layouts import check_layout
 from autocalc._tensor.layouts import layout as Layout
 from autocalc._tensor.memory_format import MemoryFormat
@@ -50,7 +50,7 @@ def random_into(kernel: str, out: Any, low: float, high: float, generator: Any) 
     words = 2 * out.size * (2 if dtype.itemsize == 8 else 1)
     seed, offset = chosen(kernel, generator).draw(words)
     low, high = float(low), float(high)
-    key = dtype, low, high
+    key = dtype, offset.dtype, low, high
     selection = current().selection
     run = selection.tables[call.index].get(key)
     if run is None:
@@ -73,7 +73,8 @@ def drawn_floats(
             f"{where}: supports float32 and float64, not {kind.name}; use randint for "
             "integers."
         )
-    array = arrays.empty(shape, dtype or kind.numpy)
+    dtype = dtype or kind.numpy
+    array = arrays.empty(shape, drawn_dtype(dtype))
     random_into(kernel, array, 0.0, 1.0, generator)
     return array
 

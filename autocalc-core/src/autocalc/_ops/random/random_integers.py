@@ -13,7 +13,7 @@ from autocalc._dispatch.selection.state import current
 from autocalc._kernels.table import TABLE
 from autocalc._tensor import dtypes
 from autocalc._tensor.dtypes import DType
-from autocalc._tensor.generator import Generator, chosen
+from autocalc._tensor.generator import Generator, chosen, drawn_dtype
 from autocalc._tensor.limits import finfo, iinfo
 from autocalc.errors import ArgumentError
 
@@ -63,12 +63,14 @@ def _check(where: str, low: int, high: int, kind: DType, least: int, most: int) 
 def random_words(shape: tuple[int, ...], generator: Generator | None) -> Any:
     """Return random integers of 62 bits."""
     selection = current().selection
-    words = selection.empty(shape, dtypes.int64.numpy)
+    dtype = dtypes.int64.numpy
+    words = selection.empty(shape, drawn_dtype(dtype))
     seed, offset = chosen("random integers", generator).draw(2 * words.size)
-    run = selection.tables[_BITS.index].get("words")
+    key = "words", words.dtype, offset.dtype
+    run = selection.tables[_BITS.index].get(key)
     if run is None:
         run, _ = _BITS.decided(seed, offset, 62, into=words)
-        selection.remember(_BITS.index, "words", run)
+        selection.remember(_BITS.index, key, run)
     run(words, seed, offset, 62)
     return words
 

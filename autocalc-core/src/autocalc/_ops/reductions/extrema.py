@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from autocalc._dispatch.device.device import DeviceArray, whole
 from autocalc._dispatch.engine.eager import along
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.upcast import FLOAT_KINDS
@@ -441,7 +442,9 @@ def _reversed(a: Any) -> Any:
 
 
 def ends(x: Tensor) -> tuple[Any, Any]:
-    """Return the smallest and the largest element as numbers."""
+    """Return the smallest and the largest element as numbers, of all examples."""
+    if x._array.__class__ is DeviceArray:
+        x = make(whole(x._array), None)
     least, most = _ends(x)
     return least.item(), most.item()
 

@@ -248,7 +248,7 @@ def _products(x: Tensor, index: Tensor, src: Tensor, axis: int) -> Tensor:
     places = indexing.gather_op(index, order, axis)
     factors = indexing.gather_op(src, order, axis)
     rank = make(places_in_runs(places._array, axis), None)
-    step, most = 1, int(extrema.amax(rank).item()) + 1 if rank.numel() else 0
+    step, most = 1, int(extrema.ends(rank)[1]) + 1 if rank.numel() else 0
     while step < most:
         later = comparison.eq(rearranging.roll(rank, -step, axis), rank + step)
         pairs = bitwise.bitwise_and(later, comparison.eq(rank % (2 * step), 0))

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from autocalc._dispatch.device.device import DeviceArray
 from autocalc._dispatch.selection.arrays import arrays, constant
 from autocalc._dispatch.selection.upcast import FLOAT_KINDS
 from autocalc._ops._operator.arguments import as_int, axis_of, check_tensor
@@ -397,11 +398,28 @@ def _median_of_all(where: str, x: Tensor, places: Callable[[Any, int], Any]) -> 
     if not x.requires_grad:
         return make(found.reshape(()), None)
     same = arrays.compare(a, found, "eq")
+    if a.__class__ is DeviceArray:
+        return _median_of_each(x, found, same)
     if comparison.isnan(make(found, None)).item():
         same = arrays.compare(a, a, "ne")
     line = view.reshape_op(x, (-1,))
     equal = indexing.index_select_op(line, make(true_places(same), None), 0)
     return extrema.max(equal)  # type: ignore[return-value]  # one tensor without `dim`
+
+
+def _median_of_each(x: Tensor, found: Any, same: Any) -> Tensor:
+    """Return medians whose gradient goes to equal elements, by a mask.
+
+    The examples of `vmap` can have different numbers of them.
+    """
+    line = view.reshape_op(x, (-1,))
+    missing = arrays.compare(line._array, line._array, "ne")
+    mask = arrays.where(arrays.compare(found, found, "ne"), missing, same)
+    share = cast(make(mask, None), x.dtype)
+    total = reduction.sum(arithmetic.mul(line, share))
+    mean = arithmetic.div(total, reduction.sum(share))
+    exact = make(found.reshape(()), None)
+    return arithmetic.add(exact, arithmetic.sub(mean, mean.detach()))
 
 
 def _median_places(a: Any, axis: int) -> Any:

@@ -26,7 +26,7 @@ from autocalc._ops.elementwise import (
 )
 from autocalc._ops.indexing import indexing
 from autocalc._ops.reductions import extrema, reduction
-from autocalc._ops.sequences import scans, sorting
+from autocalc._ops.sequences import sorting
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import number
@@ -181,8 +181,8 @@ def _share(where: str, x: Tensor, q: float) -> Tensor:
 def _shares(where: str, x: Tensor, shares: Tensor) -> Tensor:
     if not x.is_floating_point() or shares.dtype is not x.dtype or shares.ndim > 1:
         raise _unfit(where, x, shares.dtype.name, shares.shape)
-    known = shares.detach()
-    if not bool(comparison.eq(clamping.clamp_op(known, *_ends(known)), known).all()):
+    least, most = extrema.ends(shares.detach()) if shares.numel() else (0, 1)
+    if not (least >= 0 and most <= 1):  # also for NaN
         raise _outside(where, shares)
     return shares
 
@@ -197,10 +197,6 @@ def _unfit(where: str, x: Tensor, dtype: str, shape: tuple[int, ...]) -> DTypeEr
 
 def _outside(where: str, q: Any) -> ArgumentError:
     return ArgumentError(f"{where}: `q` is {q}; every number must be between 0 and 1.")
-
-
-def _ends(x: Tensor) -> scans.Scanned:
-    return x.new_zeros(()), x.new_ones(())
 
 
 def _at_rank(ordered: Tensor, rank: Tensor, between: str) -> Tensor:

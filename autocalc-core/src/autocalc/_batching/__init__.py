@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Kernels for batched arrays, made from one rule for each kernel."""

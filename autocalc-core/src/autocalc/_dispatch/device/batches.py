@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: MIT
+"""Batched arrays: what a tensor holds inside `vmap`.
+
+A function under `vmap` computes for one example, and its arrays hold all of them.  Such
+an array is an array on a device of its own, whose library is here: NumPy's array has
+one more dimension in front for each `Level`, and the shape does not show it.  Kernels
+for these devices are made from batching rules (`autocalc._batching`).
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import weakref
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from autocalc.errors import VmapError
+
+#: The places of batched arrays begin with this word.
+VMAP = "vmap"
+
+
+class Level:
+    """One dimension that `vmap` hides.
+
+    Attributes
+    ----------
+    number
+        A small number that no other living level has.  Dimensions of several levels are
+        in the order of their numbers.
+    size
+        The size of the dimension.
+    active
+        Whether the call of `vmap` still runs.
+    """
+
+    __slots__ = ("__weakref__", "active", "number", "size")
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.active = True
+        with _LOCK:
+            taken = set(_LEVELS)
+            self.number = next(n for n in range(1, len(taken) + 2) if n not in taken)
+            _LEVELS[self.number] = self
+
+    def __repr__(self) -> str:
+        return f"<level {self.number} of size {self.size}>"
+
+
+_LOCK = threading.Lock()
+#: The levels of calls that run, and of graphs that still exist, by number.
+_LEVELS: weakref.WeakValueDictionary[int, Level] = weakref.WeakValueDictionary()
+
+Levels = tuple[Level, ...]
+
+
+def place_of_levels(levels: Sequence[Level]) -> str:
+    """Return the name of the device of arrays with these levels."""
+    return "-".join([VMAP, *(f"{level.number}x{level.size}" for level in levels)])
+
+
+def is_batched_place(place: str) -> bool:
+    """Return whether arrays at a place are batched."""
+    return place.startswith(VMAP)
+
+
+class Batched:
+    """An array of all examples that has the shape of one example.
+
+    Parameters
+    ----------
+    levels
+        The hidden dimensions, by number.
+    data
+        The array, with the hidden dimensions in front; None until it is needed.
+    shape, dtype
+        Those of one example.
+    """
+
+    __slots__ = ("_data", "dtype", "levels", "shape")
+
+    def __init__(self, levels: Levels, data: Any, shape: Any, dtype: Any) -> None:
+        self.levels = levels
+        self._data = data
+        self.shape = shape
+        self.dtype = dtype
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes of the hidden dimensions."""
+        return tuple([level.size for level in self.levels])
+
+    @property
+    def data(self) -> Any:
+        """The array of all examples; memory is allocated at the first use."""
+        if self._data is None:
+            self._data = np.empty(self.sizes + self.shape, self.dtype)
+        return self._data
+
+    def give(self, result: Any) -> bool:
+        """Take a new array as the data, if nothing has used the memory yet."""
+        if self._data is not None or not result.flags.c_contiguous:
+            return False
+        self._data = result
+        return True
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """The strides of one example in bytes."""
+        if self._data is None:
+            steps, step = [], self.dtype.itemsize
+            for size in reversed(self.shape):
+                steps.append(step)
+                step *= max(size, 1)
+            return tuple(reversed(steps))
+        strides: tuple[int, ...] = self._data.strides[len(self.levels) :]
+        return strides
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions of one example."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements of one example."""
+        return math.prod(self.shape)
+
+    @property
+    def flags(self) -> Any:
+        """The layout of one example."""
+        return _Flags(_is_contiguous(self.shape, self.strides, self.dtype.itemsize))
+
+    @property
+    def is_same(self) -> bool:
+        """Whether all examples are one and the same memory."""
+        n = len(self.levels)
+        return self._data is not None and not any(self._data.strides[:n])
+
+    def _like(self, data: Any) -> Batched:
+        return Batched(self.levels, data, data.shape[len(self.levels) :], data.dtype)
+
+    def _index(self, index: Any) -> Any:
+        lead = (slice(None),) * len(self.levels)
+        return (*lead, *(index if isinstance(index, tuple) else (index,)))
+
+    def __getitem__(self, index: Any) -> Batched:
+        return self._like(self.data[self._index(index)])
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        value = value.data if value.__class__ is Batched else value
+        self.data[self._index(index)] = value
+
+    def reshape(self, *shape: Any) -> Batched:
+        """Return a view in another shape; the strides must allow it."""
+        sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+        seen = self.data.reshape(self.sizes + tuple(sizes))
+        if seen.size and not np.may_share_memory(seen, self.data):
+            raise ValueError("cannot reshape without a copy")
+        return self._like(seen)
+
+    def transpose(self, *axes: Any) -> Batched:
+        """Return a view with the dimensions in another order."""
+        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
+        if not order:
+            order = range(self.ndim)[::-1]
+        n = len(self.levels)
+        moved = [n + axis % max(self.ndim, 1) for axis in order]
+        return self._like(self.data.transpose(*range(n), *moved))
+
+    def view(self, dtype: Any = None) -> Batched:
+        """Return a view, which may interpret the bytes as other elements."""
+        if dtype is None:
+            return self._like(self.data.view())
+        if not self.shape and np.dtype(dtype).itemsize != self.dtype.itemsize:
+            raise ValueError("a number cannot be seen with another size")
+        return self._like(self.data.view(dtype))
+
+
+class _Flags:
+    """The layout of a batched array."""
+
+    __slots__ = ("c_contiguous",)
+
+    def __init__(self, c_contiguous: bool) -> None:
+        self.c_contiguous = c_contiguous
+
+
+def _is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...], step: int) -> bool:
+    for size, stride in zip(reversed(shape), reversed(strides), strict=True):
+        if size != 1 and stride != step:
+            return False
+        step *= size
+    return True
+
+
+class _Moved:
+    """Memory that begins some bytes after the first element of an array."""
+
+    def __init__(self, array: Any, offset: int, shape: Any, strides: Any) -> None:
+        self.kept = array
+        address, readonly = array.__array_interface__["data"]
+        self.__array_interface__ = {
+            **array.__array_interface__,
+            "data": (address + offset, readonly),
+            "shape": shape,
+            "strides": strides,
+        }
+
+
+def shared_by_examples(name: str, shape: Any) -> VmapError:
+    """Return the error for a write of each example into memory that they share."""
+    return VmapError(
+        f"vmap: {name} writes different values for each example into a tensor of shape "
+        f"{tuple(shape)} that all examples share; vmap: inplace arithmetic is not "
+        f"possible because it would need one tensor for each. Make the tensor inside "
+        f"the function from a batched one, such as by x.new_zeros(...) or "
+        f"zeros_like(x), or return a new tensor."
+    )
+
+
+class BatchedLibrary:
+    """The array library of one combination of levels."""
+
+    xp: Any = None
+
+    def __init__(self, numbers: tuple[int, ...]) -> None:
+        self._numbers = numbers
+
+    @property
+    def levels(self) -> Levels:
+        """The living levels of the place."""
+        return tuple([_LEVELS[number] for number in self._numbers])
+
+    def count(self) -> int:
+        """Return 1."""
+        return 1
+
+    def empty(self, shape: Any, dtype: Any) -> Batched:
+        """Return a new array; its memory is allocated when it is used."""
+        return Batched(self.levels, None, tuple(shape), dtype)
+
+    def from_host(self, array: Any) -> Batched:
+        """Return an array in which all examples are the same, read-only memory."""
+        levels = self.levels
+        sizes = tuple([level.size for level in levels])
+        data = np.broadcast_to(array, sizes + array.shape)
+        return Batched(levels, data, array.shape, array.dtype)
+
+    def repeated(self, array: Any) -> Batched:
+        """Return an array that fewer levels have, or none, as a view with all of them.
+
+        `array` is a NumPy array or a `Batched`.
+        """
+        own: Levels = ()
+        data = array
+        if array.__class__ is Batched:
+            own, data = array.levels, array.data
+        levels = self.levels
+        index = tuple([slice(None) if one in own else None for one in levels])
+        sizes = tuple([level.size for level in levels])
+        shape = data.shape[len(own) :]
+        place = (*index, ...)
+        seen = np.broadcast_to(data[place], sizes + shape)
+        return Batched(levels, seen, shape, data.dtype)
+
+    def to_host(self, array: Batched) -> Any:
+        """Return the array of one example, if all examples are the same memory."""
+        if not array.is_same or not array.data.size:
+            raise VmapError(
+                f"vmap: the values of a tensor of shape {array.shape} are needed by "
+                f"Python, but they differ between the {math.prod(array.sizes)} "
+                f"examples. item(), bool(), tolist(), numpy() and results whose shape "
+                f"depends on values do not work inside vmap; it is data-dependent "
+                f"control flow. Use where(), or return the tensor and read it "
+                f"outside of vmap."
+            )
+        first = (*(0,) * len(array.levels), ...)
+        return array.data[first].copy()
+
+    def strided(self, array: Batched, shape: Any, strides: Any, offset: int) -> Any:
+        """Return a view of each example that begins `offset` bytes after its start."""
+        data, n = array.data, len(array.levels)
+        place = (*array.sizes, *shape), (*data.strides[:n], *strides)
+        seen = np.asarray(_Moved(data, offset, *place))
+        return Batched(array.levels, seen.view(array.dtype), tuple(shape), array.dtype)
+
+    def address(self, array: Batched) -> int:
+        """Return the address of the first element of the first example."""
+        address: int = array.data.__array_interface__["data"][0]
+        return address
+
+    def may_share_memory(self, a: Batched, b: Batched) -> bool:
+        """Return whether a write to one of the arrays may change the other one."""
+        return np.may_share_memory(a.data, b.data)
+
+    def pin(self, array: Any) -> Any:
+        """Return the array itself."""
+        return array
+
+    def is_pinned(self, array: Any) -> bool:  # noqa: ARG002  nothing is pinned
+        """Return False."""
+        return False
+
+    def synchronize(self) -> None:
+        """Do nothing, because no work is pending."""
+
+    def stats(self) -> dict[str, int]:
+        """Return statistics that say that no memory of a device is used."""
+        return {"in_use": 0, "peak": 0, "cached": 0}
+
+    def trim(self) -> None:
+        """Do nothing."""
+
+
+@lru_cache(256)
+def library_of_place(place: str) -> BatchedLibrary:
+    """Return the library of a place that `place_of_levels` has named."""
+    _, *levels = place.split("-")
+    return BatchedLibrary(tuple([int(level.split("x")[0]) for level in levels]))

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""Levels of `vmap` around a computation, and the gradients of what examples share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from autocalc._dispatch.device.batches import Level
+from autocalc._dispatch.device.levels import levels_of
+from autocalc._ops.reductions import reduction
+from autocalc._ops.views import levels
+from autocalc._tensor import Tensor
+from autocalc.errors import VmapError
+
+
+@contextmanager
+def entered(size: int) -> Iterator[Level]:
+    """Make a level of this size, which is active in this block."""
+    from autocalc._batching import rules  # noqa: F401  late: takes 1 ms
+
+    level = Level(size)
+    try:
+        yield level
+    finally:
+        level.active = False
+
+
+def summed(gradient: Tensor, x: Any) -> Tensor:
+    """Return the gradient of `x`, summed over the examples that share `x`.
+
+    Levels of calls of `vmap` that still run stay: inside of them, each example has a
+    gradient of its own.
+    """
+    like = None if x is None else x._array
+    return levels.summed(gradient, like, lambda a: reduction.sum(a, 0))
+
+
+def check_shared(gradient: Tensor, x: Any) -> None:
+    """Raise if examples have different gradients for a leaf that they share."""
+    own = () if x is None else levels_of(x._array)
+    if any(level not in own for level in levels_of(gradient._array)):
+        raise VmapError(
+            f"backward: inside vmap, each example has a gradient of its own for a leaf "
+            f"of shape {gradient.shape} that all of them share. Use ac.func.grad or "
+            f"autograd.grad there, or call backward outside of vmap."
+        )
