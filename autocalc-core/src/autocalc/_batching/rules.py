@@ -293,7 +293,7 @@ def _rows_of(x: Any, batched: bool) -> Any:
 @rule("linear_backward")
 def _linear_backward(call: Call) -> Any:
     """Compute the gradients of the weights of each example by one product for each."""
-    if not call.batched[0] or 0 in call.inputs[0].shape:
+    if not call.batched[0] or any(0 in x.shape for x in call.inputs if x is not None):
         return DECLINED
     g, x, weight = call.inputs
     dx = dweight = dbias = None
