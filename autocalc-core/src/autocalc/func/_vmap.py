@@ -64,8 +64,9 @@ def vmap(
         The place of this dimension in each result: one number, or a structure like the
         result's.
     randomness
-        What random functions do: ``"different"`` draws other numbers for each example,
-        ``"same"`` draws one number for all of them, and ``"error"`` raises an error.
+        What happens if `func` calls a random function. With ``"different"`` each
+        example gets numbers of its own, with ``"same"`` all examples get the same
+        numbers, and with ``"error"`` the call raises an error.
     chunk_size
         The largest number of examples that are computed at once, to save memory.  None
         means all of them.
