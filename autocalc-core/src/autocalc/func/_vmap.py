@@ -64,9 +64,9 @@ def vmap(
         The place of this dimension in each result: one number, or a structure like the
         result's.
     randomness
-        What happens if `func` calls a random function. With ``"different"`` each
-        example gets numbers of its own, with ``"same"`` all examples get the same
-        numbers, and with ``"error"`` the call raises an error.
+        ``"error"`` to raise an error if `func` calls a random function,
+        ``"different"`` to draw other numbers for each example, or ``"same"`` to draw
+        the same numbers for all examples.
     chunk_size
         The largest number of examples that are computed at once, to save memory.  None
         means all of them.
