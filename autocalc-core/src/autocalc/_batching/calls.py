@@ -15,7 +15,13 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from autocalc._dispatch.device.batches import Batched, Level, Levels, shared_by_examples
+from autocalc._dispatch.device.batches import (
+    Batched,
+    Level,
+    Levels,
+    memory,
+    shared_by_examples,
+)
 from autocalc._dispatch.device.device import DeviceArray, DeviceDType, repeated
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.provided import provide
@@ -354,3 +360,4 @@ def loops() -> list[str]:
 
 
 provide(batched=batched_kernel)
+memory.empty = arrays.empty

@@ -68,7 +68,7 @@ def _fill(call: Call) -> Any:
     *("scatter_mul", "softmax", "softmax_backward"),
 )
 def _along_axis(call: Call) -> Any:
-    """Count the dimension `axis` from behind the examples."""
+    """Count the dimension `axis` without that of the examples."""
     axis, *more = call.attributes
     if call.spec.name.startswith("resample") and call.ndim(0) == 5:
         return DECLINED
@@ -78,7 +78,7 @@ def _along_axis(call: Call) -> Any:
 
 @rule("logsumexp", "max", "mean", "min", "norm", "prod", "std", "sum", "var")
 def _over_axes(call: Call) -> Any:
-    """Count the dimensions `axes` from behind the examples."""
+    """Count the dimensions `axes` without that of the examples."""
     axes, *more = call.attributes
     if not call.ndim(0):  # a number is reduced over no dimensions
         column = arrays.reshape(call.inputs[0], (call.size, 1))
@@ -264,7 +264,58 @@ def _searchsorted(call: Call) -> Any:
     return (arrays.reshape(found, values.shape),)
 
 
-@rule("linear", "layer_norm")
+@rule("linear")
+def _linear(call: Call) -> Any:
+    """Multiply by shared weights at once, or by the weights of each example."""
+    x, weight, bias = call.inputs
+    if call.only(0):
+        return call.run(x, weight, bias, *call.attributes)
+    if call.attributes != ("none",) or call.shapes[1] is not None:
+        return DECLINED
+    rows = _rows_of(x, call.batched[0])
+    turned = arrays.permute(weight, (0, 2, 1) if call.batched[1] else (1, 0))
+    out = arrays.gemm(rows, turned, None)[0]
+    if bias is not None:
+        line = _padded(bias, call.batched[2], 2)
+        # If only the bias belongs to the examples, the product is shared.
+        into = out if out.ndim == 3 else None
+        out = arrays.add(out, line, into=into)
+    return arrays.reshape(out, (call.size, *call.shapes[0])), None
+
+
+def _rows_of(x: Any, batched: bool) -> Any:
+    """Return the rows of each example, [B, M, n], or rows that all share, [M, n]."""
+    if not batched:
+        return arrays.reshape(x, (-1, x.shape[-1]))
+    return arrays.reshape(x, (x.shape[0], -1, x.shape[-1]))
+
+
+@rule("linear_backward")
+def _linear_backward(call: Call) -> Any:
+    """Compute the gradients of the weights of each example by one product for each."""
+    if not call.batched[0] or any(0 in x.shape for x in call.inputs if x is not None):
+        return DECLINED
+    g, x, weight = call.inputs
+    dx = dweight = dbias = None
+    if call.want & 1:
+        dx = arrays.gemm(_rows_of(g, True), weight, None)[0]
+        dx = arrays.reshape(dx, (call.size, *call.shapes[0]))
+    if call.want & 2:
+        dweight = _outer(_rows_of(g, True), _rows_of(x, call.batched[1]))
+    if call.want & 4:
+        dbias = arrays.sum(_rows_of(g, True), (1,), False)
+    return dx, dweight, dbias
+
+
+def _outer(g: Any, x: Any) -> Any:
+    """Return g^T x for each example; of one row it is an outer product."""
+    if g.shape[1] == 1:
+        columns = arrays.reshape(g, (g.shape[0], g.shape[2], 1))
+        return arrays.mul(columns, x)
+    return arrays.gemm(arrays.permute(g, (0, 2, 1)), x, None)[0]
+
+
+@rule("layer_norm")
 def _rows(call: Call) -> Any:
     """Compute each row: with shared weights, the dimensions in front are free."""
     if not call.only(0):
@@ -272,7 +323,7 @@ def _rows(call: Call) -> Any:
     return call.run(*call.inputs, *call.attributes)
 
 
-@rule("linear_backward", "layer_norm_backward", "rms_norm_backward")
+@rule("layer_norm_backward", "rms_norm_backward")
 def _rows_backward(call: Call) -> Any:
     """Compute the gradients of rows; those of weights are sums for each example."""
     weights = len(call.inputs) - 1

@@ -109,7 +109,7 @@ def functionalize(
     Parameters
     ----------
     func
-        The function.
+        A function of tensors, which is returned.
     remove
         ``"mutations"`` or ``"mutations_and_views"``.
 

@@ -64,8 +64,9 @@ def vmap(
         The place of this dimension in each result: one number, or a structure like the
         result's.
     randomness
-        What random functions do: ``"different"`` draws other numbers for each example,
-        ``"same"`` draws one number for all of them, and ``"error"`` raises an error.
+        ``"error"`` to raise an error if `func` calls a random function,
+        ``"different"`` to draw other numbers for each example, or ``"same"`` to draw
+        the same numbers for all examples.
     chunk_size
         The largest number of examples that are computed at once, to save memory.  None
         means all of them.

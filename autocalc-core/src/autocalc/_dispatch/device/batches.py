@@ -69,6 +69,15 @@ def is_batched_place(place: str) -> bool:
     return place.startswith(VMAP)
 
 
+class Memory:
+    """The allocator of batched arrays: the dispatcher's, so that recordings see it."""
+
+    empty = staticmethod(np.empty)
+
+
+memory: Any = Memory
+
+
 class Batched:
     """An array of all examples that has the shape of one example.
 
@@ -99,7 +108,7 @@ class Batched:
     def data(self) -> Any:
         """The array of all examples; memory is allocated at the first use."""
         if self._data is None:
-            self._data = np.empty(self.sizes + self.shape, self.dtype)
+            self._data = memory.empty(self.sizes + self.shape, self.dtype)
         return self._data
 
     def give(self, result: Any) -> bool:

@@ -277,7 +277,10 @@ class Arrays:
     @staticmethod
     def arange(n: int, like: Array) -> Array:
         """Return the read-only integers 0 to n - 1, on the device of `like`."""
-        return _integers_below(n, dtype_near(like, INT64))
+        dtype = dtype_near(like, INT64)
+        if is_batched(dtype):
+            return dtype.copied(_integers_below(n, INT64))
+        return _integers_below(n, dtype)
 
     def cast(self, a: Array, dtype: DType) -> Array:
         """Return a copy of `a` with another dtype, in the same layout and place."""
@@ -550,7 +553,8 @@ def constant(value: Any, dtype: Any) -> Array:
         array = _number(value, dtype)
         if dtype.__class__ is not DeviceDType:
             array.flags.writeable = False
-        if not 2**63 <= abs(value) < inf:  # 2.0**70 must not stand for 2**70
+        # 2.0**70 must not stand for 2**70, and levels of `vmap` must end.
+        if not 2**63 <= abs(value) < inf and not is_batched(dtype):
             _constants[key] = array
     return array
 
