@@ -70,19 +70,19 @@ X = ac.ones(2, 3)
         (lambda: dist.StickBreakingTransform().event_dim.no, AttributeError, "no"),
         (lambda: dist.CorrCholeskyTransform().event_dim, ShapeError,
          ".event_dim: a value has 1 dimensions before the transform and 2 after"),
-        (lambda: dist.SoftmaxTransform().sign, NotImplementedError, "it has no `sign`"),
+        (lambda: dist.SoftmaxTransform().sign, NotImplementedError, "has no `sign`"),
         (lambda: dist.TransformedDistribution(
             dist.Normal(0.0, 1.0), dist.SoftmaxTransform()), ShapeError,
-         r"the base has shape \(\); the transforms need 1 dimensions"),
+         r"base distribution have shape \(\); the transforms need 1 dim"),
         (lambda: dist.TransformedDistribution(
             dist.Normal(X, 1.0), dist.StickBreakingTransform()).cdf(ac.ones(2, 4) / 4),
          NotImplementedError, "Independent has no `cdf`"),
         (lambda: dist.TransformedDistribution(
             dist.Normal(X, 1.0), dist.StickBreakingTransform()).log_prob(X),
-         ShapeError, r": the value has shape \(2, 3\), but a single value has shape"),
+         ShapeError, r": `value` has shape \(2, 3\), but one value of this dist"),
         (lambda: dist.TransformedDistribution(
             dist.Normal(X, 1.0), dist.StickBreakingTransform()).log_prob(ac.tensor(1.)),
-         ShapeError, r": the value has shape \(\), but a single value has shape"),
+         ShapeError, r": `value` has shape \(\), but one value of this dist"),
         (lambda: dist.biject_to(3), DTypeError, "`constraint` is 3; it must be a con"),
         (lambda: dist.biject_to(constraints.boolean), NotImplementedError,
          "ConstraintRegistry: no transform is registered for 0 and 1; add one"),
