@@ -169,8 +169,8 @@ def _replaced(hook: Any, found: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:
             continue
         if not isinstance(new, Tensor):
             raise DTypeError(
-                f"hook {name!r}: value {i} is a {type(new).__name__}; it must be a "
-                f"tensor or None."
+                f"hook {name!r}: returned value {i} is a {type(new).__name__}; it "
+                "must be a tensor or None."
             )
         if old is not None and (new.shape, new.dtype) != (old.shape, old.dtype):
             raise GradError(

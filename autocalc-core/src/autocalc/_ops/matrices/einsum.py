@@ -133,7 +133,7 @@ def _parse(
     head, ellipsis, tail = right.partition("...")
     result = [*head, *(dots if ellipsis else ()), *tail]
     if len(set(result)) < len(result) or not set(result) <= set(every):
-        raise _malformed(equation, "has a letter twice after '->', or only there")
+        raise _malformed(equation, "has a letter twice or only after '->'")
     return given, result
 
 
