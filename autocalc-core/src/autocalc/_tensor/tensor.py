@@ -408,10 +408,9 @@ class Tensor(Methods):
         """Raise unless `value` can replace the result of an operator."""
         if value.shape != self.shape or value.dtype is not self.dtype:
             raise GradError(
-                f"data: `{self._node().op.name}` made this tensor of shape "
-                f"{self.shape} and dtype {self.dtype.name}, so it cannot take over "
-                f"values of shape {value.shape} and dtype {value.dtype.name}; use the "
-                "new tensor instead."
+                f"data: `{self._node().op.name}` made this tensor of shape {self.shape} "
+                f"and dtype {self.dtype.name}, so it cannot take over values of shape "
+                f"{value.shape} and dtype {value.dtype.name}; use the new tensor."
             )
 
     # ---- to and from other libraries ----------------------------------------------
