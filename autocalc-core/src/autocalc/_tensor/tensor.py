@@ -408,9 +408,9 @@ class Tensor(Methods):
         """Raise unless `value` can replace the result of an operator."""
         if value.shape != self.shape or value.dtype is not self.dtype:
             raise GradError(
-                f"data: `{self._node().op.name}` made this tensor of shape {self.shape} "
-                f"and dtype {self.dtype.name}, so it cannot take over values of shape "
-                f"{value.shape} and dtype {value.dtype.name}; use the new tensor."
+                f"data: `{self._node().op.name}` made this tensor of shape "
+                f"{self.shape} and {self.dtype.name}, so it cannot take over values of "
+                f"shape {value.shape} and {value.dtype.name}; use the new tensor."
             )
 
     # ---- to and from other libraries ----------------------------------------------
