@@ -274,14 +274,14 @@ def test_finetuning_of_a_text_keeps_model_and_characters(write):
 
 def test_what_cannot_be_finetuned_is_refused(write, trained):
     out = write(*DIGITS, "--finetune", trained, "--model", "lenet", code=2).output
-    assert f"--model lenet: {trained} is a training with mlp" in out
+    assert f"--model lenet: {trained} is a training run with mlp" in out
     out = write("train", "mnist", "--finetune", trained, code=2).output
     assert "is a model for digits, whose images or classes differ from those" in out
     out = write(*DIGITS, "--finetune", "a", "--resume", "b", code=2).output
-    assert "--resume continues a training, and --finetune starts a new one;" in out
+    assert "--resume continues a training run, and --finetune starts a new one;" in out
     write(*TEXT, "--save", "a")
     out = write(*TEXT[:4], "--finetune", "a", "--heads", 4, code=2).output
-    assert "--heads 4: a is a training with 2, which cannot be changed when" in out
+    assert "--heads 4: a is a training run with 2, which cannot be changed" in out
 
 
 def test_a_text_that_is_too_short_exits_with_2(write, tmp_path):

@@ -126,7 +126,7 @@ def test_what_contradicts_a_saved_training_is_refused(write, tmp_path):
     out = write(*go_on, code=2).output
     assert "saved has trained 6 steps already; request more with --steps." in out
     out = write(*go_on, "--steps", 9, "--heads", 4, code=2).output
-    assert "--heads 4: saved is a training with 2, which cannot be changed" in out
+    assert "--heads 4: saved is a training run with 2, which cannot be" in out
     (tmp_path / "text").write_text(SENTENCE * 20, encoding="utf-8")
     out = write(*go_on, "--steps", 9, code=1).output
     assert "has 900 characters, but it had 1,350 when the training began" in out

@@ -90,8 +90,8 @@ def test_what_was_saved_goes_on(run):
 
 def test_a_resumed_training_keeps_its_settings(run, trained):
     out = run("train", "digits", "--resume", trained, "--epochs", 3, "--lr", 1, code=2)
-    assert f"--lr 1.0: {trained} is a training with 0.02, which cannot" in out.output
-    assert f"--finetune {trained} to start a new training with its model" in out.output
+    assert f"--lr 1.0: {trained} is a training run with 0.02, which" in out.output
+    assert f"--finetune {trained} to start a new run with its model" in out.output
     out = run("train", "mnist", "--resume", trained, "--epochs", 3, code=2)
     assert f"{trained} was trained on digits, not on mnist. Give the same" in out.output
     out = run("train", "digits", "--resume", trained, code=2)
@@ -164,7 +164,7 @@ def test_augmented_images_are_the_same_after_resuming(run):
     run(*words, 1, "--save", "plain")
     assert losses("plain") != losses("whole")[:45]
     out = run("train", "digits", "--resume", "plain", "--augment", code=2).output
-    assert "--augment True: plain is a training with False, which cannot" in out
+    assert "--augment True: plain is a training run with False, which" in out
 
 
 def test_clothes_are_turned_round_and_digits_are_not():

@@ -137,7 +137,7 @@ def test_evaluation_is_what_it_says():
 def test_files_that_are_no_training_are_refused(tmp_path):
     path = tmp_path / "x.safetensors"
     ac.save({"weight": ac.ones(1)}, path)
-    with pytest.raises(CheckpointError, match="does not contain a training; give"):
+    with pytest.raises(CheckpointError, match="does not contain a training run; give"):
         checkpoint.read(path)
     training = Training(CONFIG)
     checkpoint.save(training, path)
@@ -151,9 +151,7 @@ def test_files_that_are_no_training_are_refused(tmp_path):
     del state["config"]["colour"]
     state["config"]["data"] = "unknown"
     ac.save(state, path)
-    with pytest.raises(
-        CheckpointError, match="a training of mlp on unknown, which this"
-    ):
+    with pytest.raises(CheckpointError, match="training run of mlp on unknown, which"):
         checkpoint.read(path)
 
 

@@ -193,7 +193,7 @@ def test_a_tensor_may_be_printed_and_logged(capsys: Any) -> None:
         print(a)
         return a * 2
 
-    with pytest.warns(CompileWarning, match="prints or writes"):
+    with pytest.warns(CompileWarning, match="prints text, or writes"):
         step(ac.ones(3))
     for _ in range(3):
         assert step(ac.ones(3)).tolist() == [2.0, 2.0, 2.0]

@@ -279,7 +279,7 @@ def test_print_is_reported_once() -> None:
 
     run: Any = Compiled(step)
     with pytest.warns(
-        CompileWarning, match="prints or writes, which happens only while it is"
+        CompileWarning, match="prints text, or writes .* only while the function is"
     ):
         run(x)
     for _ in range(4):

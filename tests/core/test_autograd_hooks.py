@@ -78,7 +78,10 @@ def test_hooks_are_recorded_with_the_walk():
     [
         (lambda g: 3, "hook: returned 3 for a gradient of shape"),
         (lambda g: ac.ones(5), r"must return None or a tensor of that shape"),
-        (lambda g: g.double(), "returned float64 for a gradient of float32"),
+        (
+            lambda g: g.double(),
+            "returned a tensor of float64 for a gradient of float32",
+        ),
     ],
 )
 def test_hooks_that_return_something_else(hook, message):

@@ -139,7 +139,7 @@ def test_old_names_are_taken_with_a_notice(
     monkeypatch.setenv(old, text)
     config.reload()
     with pytest.warns(
-        ConfigWarning, match=f"{old} is read as AUTOCALC_.*use the new name"
+        ConfigWarning, match=f"{old} is the old name of AUTOCALC_.*use the new"
     ):
         assert getattr(config.settings(), setting) == value
     monkeypatch.delenv(old)

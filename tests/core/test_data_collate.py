@@ -84,7 +84,7 @@ def test_unequal_field_counts_are_refused():
 
 
 def test_unknown_types_are_refused_by_name():
-    with pytest.raises(TypeError, match="type object cannot make a batch"):
+    with pytest.raises(TypeError, match="type object cannot be joined into a batch"):
         default_collate([object()])
 
 
@@ -99,7 +99,7 @@ def test_a_mapping_keeps_its_type():
 
 
 def test_unequal_keys_are_refused():
-    message = r"keys \['a'\] and \['a', 'b'\] cannot make one batch"
+    message = r"keys \['a'\] and \['a', 'b'\] cannot be joined into one batch"
     with pytest.raises(ac.errors.ShapeError, match=message):
         default_collate([{"a": 1}, {"a": 1, "b": 2}])
 

@@ -220,7 +220,7 @@ def test_stacked_data_sets_are_taken_each_by_its_own_way():
     ("args", "kwargs", "match"),
     [
         ((), {}, "At least one dataset should be passed"),
-        (("ab",), {"x": "ab"}, "Supported either .* not 1 without and 1 with one"),
+        (("ab",), {"x": "ab"}, "Supported either .* 1 were given by position and 1 by"),
         (("ab", "abc"), {}, r"Size mismatch between datasets: lengths \[2, 3\]"),
         ((3,), {}, "StackDataset: a int cannot return a sample by its index, or"),
         (

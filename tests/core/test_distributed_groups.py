@@ -74,7 +74,7 @@ def test_objects_of_the_one_rank():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: dist.new_group([]), ArgumentError, r"`ranks` is \[\]; give the numb"),
+        (lambda: dist.new_group([]), ArgumentError, r"`ranks` is \[\]; give the rank"),
         (lambda: dist.new_group([1]), ArgumentError, "`ranks` is 1; the one process"),
         (lambda: dist.new_group(3), DTypeError, "new_group: `ranks` is 3"),
         (lambda: dist.broadcast(ac.ones(1)), ArgumentError, "`src` is None and `group"),

@@ -480,7 +480,7 @@ test_errors = refusals(
     dist.Categorical(ac.ones(3)).log_prob(ac.tensor(3)) -> ArgumentError: integers from
         0 to 2
     dist.Dirichlet(ac.ones(3)).log_prob(ac.ones(2) / 2) -> ShapeError:
-        a single value has
+        one value of
     dist.Normal(0.0, 1.0).sample(-1) -> ShapeError: a negative number\.
     dist.Normal(0, 1).sample('a') -> DTypeError: `sample_shape` is 'a'
     dist.Normal(0, 1).expand(1.5) -> DTypeError: Normal.expand: `batch
@@ -493,7 +493,7 @@ test_errors = refusals(
     dist.kl_divergence(*(dist.MultivariateNormal(ac.zeros(n), ac.eye(n)) for n in (2,
         3))) -> ShapeError: vectors of \(2,\) and \(3,\)
     dist.kl_divergence(*(dist.Independent(CASES['normal'](), n) for n in (0, 1))) ->
-        ShapeError: values of 0 and 1 batch dimensions
+        ShapeError: values with 0 and 1 reinterpreted batch dim
     dist.register_kl(3, dist.Normal) -> DTypeError: `type_p` is 3; it must be a class
     dist.Distribution.set_default_validate_args(2) -> ArgumentError: 2
     constraints.real.check(1.0) -> DTypeError: needs a Tensor, not float

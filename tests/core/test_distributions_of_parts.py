@@ -225,7 +225,7 @@ test_errors = refusals(
     dist.Wishart(3.0, -ac.eye(2)) -> ArgumentError: positive definite
     dist.Wishart(3.0, ac.eye(2)).nothing -> AttributeError: no attribute
     dist.kl_divergence(dist.Wishart(3.0, ac.eye(2)), dist.Wishart(3.0, ac.eye(3))) ->
-        ShapeError: values of \(2, 2\) and \(3, 3\); they must be of one size
+        ShapeError: values of \(2, 2\) and \(3, 3\); both distributions must
     dist.LowRankMultivariateNormal(ac.ones(2), ac.ones(2), ac.ones(2)) -> ShapeError:
         `cov_factor` has shape \(2,\) and `cov_diag` has shape
     dist.LowRankMultivariateNormal(1.0, ac.ones(2, 1), ac.ones(2)) -> ShapeError: `loc`

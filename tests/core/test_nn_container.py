@@ -89,9 +89,9 @@ def test_repr_of_a_module_list_merges_equal_neighbours():
 
 def test_bad_members_and_indices(layers):
     net = nn.Sequential(*layers)
-    with pytest.raises(DTypeError, match="Sequential: holds modules, not a function"):
+    with pytest.raises(DTypeError, match="can hold only modules, not a function"):
         net.append(test_repr_of_a_module_list_merges_equal_neighbours)
-    with pytest.raises(DTypeError, match="ModuleList: holds modules, not a int"):
+    with pytest.raises(DTypeError, match="can hold only modules, not a int"):
         nn.ModuleList([1])
     with pytest.raises(DimensionError, match="index 4 is out of range for 4 modules"):
         net[4]
@@ -112,5 +112,5 @@ def test_none_keeps_a_place_empty(layers):
     pair[1] = None
     assert list(pair) == [relu, None, None, None]
     assert repr(pair) == "ModuleList(\n  (0): ReLU()\n  (1-3): 3 x None\n)"
-    with pytest.raises(DTypeError, match="Sequential: holds modules, not a NoneType"):
+    with pytest.raises(DTypeError, match="can hold only modules, not a None"):
         nn.Sequential(None)

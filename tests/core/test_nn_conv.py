@@ -160,7 +160,7 @@ test_what_does_not_fit_is_an_error = refusals(
     F.conv1d(ac.ones(1, 0, 3), ac.ones(1, 0, 2)) -> ShapeError: conv1d: `weight` has
         shape \(1, 0, 2\); it must not be empty
     F.conv1d(ac.ones(1, 2, 3), ac.ones(4, 2, 2), groups=2) -> ShapeError: `input` has 2
-        channels, `weight` \(4, 2, 2\) with groups=2 takes 4
+        channels, but `weight` \(4, 2, 2\) with groups=2 takes 4
     F.conv1d(ac.ones(1, 2, 3), ac.ones(4, 2, 2), groups=3) -> ShapeError: 4 channels of
         `weight` are not a multiple of
     F.conv1d(ac.ones(1, 2, 3), ac.ones(4, 2, 2), groups=0) -> ArgumentError: `groups` is
@@ -183,7 +183,7 @@ test_what_does_not_fit_is_an_error = refusals(
     F.conv1d(ac.ones(1, 1, 3), ac.ones(1, 1, 2, dtype=ac.float64)) -> DTypeError: conv:
         the operands have the dtypes float32,
     F.conv_transpose1d(ac.ones(1, 3, 3), ac.ones(2, 1, 2)) -> ShapeError:
-        conv_transpose1d: `input` has 3 channels, `weight` \(2, 1, 2\) .* takes 2
+        conv_transpose1d: `input` has 3 channels, but `weight` \(2, 1, 2\) .* takes 2
     F.conv_transpose1d(ac.ones(1, 1, 1), ac.ones(1, 1, 2), padding=1) -> ShapeError: the
         output would have size \(0,\);
     F.conv_transpose1d(ac.ones(1, 1, 3), ac.ones(1, 1, 2), None, 2, 0, 2) ->

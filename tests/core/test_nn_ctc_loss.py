@@ -94,7 +94,7 @@ X, T = ac.zeros(5, 2, 4), ac.ones(2, 3, dtype=ac.int64)
         ((X, T, [5, 5], [3, 4]), ArgumentError, r"`target_lengths` is \[3, 4\]"),
         ((X, T, [5, 5], [3, 0.5]), DTypeError, r"`target_lengths` is 0\.5; it must"),
         ((X, T, 5, [3, 3]), DTypeError, "`input_lengths` is 5; it must be a list"),
-        ((X, T, [5, 5], [3, 3], 4), ArgumentError, "`blank` is 4; it must be one of 4"),
+        ((X, T, [5, 5], [3, 3], 4), ArgumentError, "`blank` is 4; it must be from 0"),
         ((X, T, [5, 5], [3, 3], 0, "max"), ArgumentError, "`reduction`='max'"),
         ((X, T + 3, [5, 5], [3, 3]), KernelDataError, "4"),
     ],

@@ -249,8 +249,8 @@ test_impossible_calls = refusals(
     Options(acc_dtype=ac.int64) -> ArgumentError: `acc_dtype` is int64
     Options(allow_retain_graph=3) -> ArgumentError: `allow_retain_graph` is 3
     F.linear_cross_entropy(X, W, T, options=Options(batch_chunk_size=2,
-        chunking_method='aspect_ratio')) -> ArgumentError: `batch_chunk_size`=2 and
-        `chunking_method`='aspect_ratio', which gives 1
+        chunking_method='aspect_ratio')) -> ArgumentError: `batch_chunk_size` is 2,
+        but `chunking_method`='aspect_ratio' gives 1
     nn.LinearCrossEntropyLoss(2, 5, weight=ac.ones(4)) -> ShapeError:
         LinearCrossEntropyLoss: `weight` has shape \(4,\) for 5 classes
     nn.LinearCrossEntropyLoss(2, 5, label_smoothing=2) -> ArgumentError:

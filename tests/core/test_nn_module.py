@@ -174,7 +174,7 @@ def test_conversion_keeps_the_parameters_and_converts_their_gradients():
     assert net.to(ac.zeros(1, dtype=ac.float64)).scale.dtype is ac.float64
     assert net.cpu() is net
     assert net.to("cpu") is net
-    with pytest.raises(DTypeError, match=r"Module\.to: parameters cannot be int64"):
+    with pytest.raises(DTypeError, match=r"Module\.to: parameters cannot .* int64"):
         net.to(ac.int64)
     with pytest.raises(ArgumentError, match="'cuda' is not available"):
         net.to("cuda")

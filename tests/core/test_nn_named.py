@@ -56,9 +56,9 @@ def test_parameter_dict_and_list():
 
 def test_errors():
     modules = nn.ModuleDict({"a": nn.ReLU()})
-    with pytest.raises(ModuleError, match="ModuleDict: there is no 'b'; there is a"):
+    with pytest.raises(ModuleError, match="there is no 'b'; the keys are a"):
         modules["b"]
-    with pytest.raises(DTypeError, match="ModuleDict: holds modules, not a int"):
+    with pytest.raises(DTypeError, match="ModuleDict: it can hold only modules, not a"):
         modules["b"] = 1
     with pytest.raises(ArgumentError, match="already has the attribute"):
         modules["keys"] = nn.ReLU()

@@ -92,7 +92,7 @@ def test_what_an_operator_made_is_given_other_data():
 
 def test_data_is_refused_where_the_graph_would_be_wrong():
     p = nn.Parameter(ac.ones(2))
-    with pytest.raises(GradError, match="that `mul` made cannot take over values"):
+    with pytest.raises(GradError, match=r"`mul` made this .* it cannot take over"):
         (p * 2).data = ac.ones(3)
     with pytest.raises(DTypeError, match="requires a gradient, which int64"):
         p.data = ac.arange(2)

@@ -102,7 +102,7 @@ def test_several_originals():
     layer(ac.randn(1, 3)).sum().backward()
     assert found.original0.grad is not None
     with pytest.raises(
-        ArgumentError, match="leave_parametrized=False works only with one original"
+        ArgumentError, match="leave_parametrized=False works only if a parameter is"
     ):
         parametrize.remove_parametrizations(layer, "weight", False)
     value = layer.weight.detach().clone()

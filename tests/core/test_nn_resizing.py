@@ -181,7 +181,7 @@ test_what_does_not_fit_is_an_error = refusals(
         must be an integer, 1 or more
     F.unfold(ac.ones(3, 3), 2) -> ShapeError: unfold: `input` has shape \(3, 3\); it
         must be \(N, C, H, W\)
-    F.fold(ac.ones(6, 4), 3, 2) -> ShapeError: has 6 rows; it must be a multiple of 4
+    F.fold(ac.ones(6, 4), 3, 2) -> ShapeError: has 6 rows; their number must be a mul
     F.fold(ac.ones(8, 5), 3, 2) -> ShapeError: fold: `x` has shape \(1, 8, 5\), it must
         be \(1, 8, 4\)
     F.fold(ac.ones(8), 3, 2) -> ShapeError: fold: `input` has shape \(8,\); it must be

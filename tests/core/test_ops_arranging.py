@@ -113,7 +113,7 @@ test_errors_say_what_does_not_fit = refusals(
     X.movedim((0, 0), (0, 1)) -> DimensionError: none twice
     X.unflatten(1, (3, -1)) -> ShapeError: size 4 .* split into \(3, -1\)
     X.sum_to_size(2) -> ShapeError: \(2,\) does not broadcast to the shape
-    X.repeat(2) -> ShapeError: \(2,\) were given for a tensor of shape \(3,
+    X.repeat(2) -> ShapeError: \(2,\), were given for a tensor of shape \(3,
     X.repeat(-1, 2) -> ShapeError: \(-1, 2\) contains a negative number\.
     X.repeat_interleave(I([1, 2]), 0) -> ShapeError: must be \(3,\)
     X.repeat_interleave(I([1, -2, 1]), 0) -> ArgumentError: holds -2
@@ -142,7 +142,7 @@ test_errors_say_what_does_not_fit = refusals(
     F.pad(X, (4, 0), 'reflect') -> ShapeError: it can be at most 3
     F.one_hot(X) -> DTypeError: `tensor` has dtype float32; it must
     F.one_hot(I([2]), 2) -> KernelDataError: `index` holds 2
-    F.one_hot(I([2])[:0]) -> ArgumentError: `num_classes`=-1 for 0 classes
+    F.one_hot(I([2])[:0]) -> ArgumentError: `num_classes`=-1 for 0 labels
     X.index_put((), X) -> ArgumentError: `indices` contains no tensor;
     """,
     globals(),

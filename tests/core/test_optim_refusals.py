@@ -41,7 +41,7 @@ test_what_is_refused = refusals(
     optim.RMSprop(P, momentum='much') -> ArgumentError: `momentum` is 'much'
     optim.RMSprop(P, weight_decay=-0.1) -> ArgumentError: `weight_decay` is -0.1
     optim.RMSprop(P, master_weights=True, differentiable=True) -> ArgumentError:
-        RMSprop: `master_weights` does not support `differentiable`; do not give one of
+        RMSprop: `master_weights` does not support `differentiable`; give only one of
     optim.RMSprop(P, master_weights=True, differentiable=True) -> ArgumentError:
         RMSprop: `master_weights` does not support `differentiable`
     optim.Adagrad(P, lr=-1.0) -> ArgumentError: Adagrad: `lr` is -1.0; it must be a
@@ -133,8 +133,8 @@ test_what_is_refused = refusals(
         `mu
     optim.SGD(P + P) -> ArgumentError: `params\[1\]` of shape \(1,\) is given twice
     optim.SGD(P).add_param_group({'params': P}) -> ArgumentError: given twice
-    optim.SGD(P).add_param_group(M) -> DTypeError: SGD: a group is .* must be a dict
-        with 'params'
+    optim.SGD(P).add_param_group(M) -> DTypeError: SGD: a parameter group is .* a
+        dict with the key 'params'
     """,
     globals(),
 )

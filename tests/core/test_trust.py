@@ -288,7 +288,7 @@ def test_the_command_lifts_a_quarantine(package, tested):
     assert tested == ["mine", "mine"]
     done = CliRunner().invoke(cli, ["kernels", "--forget", "yours"])
     assert done.exit_code == 2
-    assert "recorded are mine" in " ".join(done.output.split())
+    assert "Recorded self-tests: mine" in " ".join(done.output.split())
 
 
 def test_a_record_is_readable(package, tested):

@@ -166,5 +166,5 @@ def test_the_mpirun_of_another_mpi_is_named():
         check=False,
     )
     assert done.returncode != 0
-    assert "started 4 ranks, and mpi4py sees 1: it loads " in done.stderr
+    assert "started 4 ranks, and mpi4py sees 1: mpi4py loads " in done.stderr
     assert ours in done.stderr

@@ -205,7 +205,7 @@ def test_random_bits_go_into_the_integers_that_hold_them():
     int32, int64 = np.dtype("i4"), np.dtype("i8")
     assert rule(i8(), i8(), 31, shape=(2,), dtype=int32) == Meta((2,), int32)
     assert rule(i8(), i8(), 32, shape=(2,), dtype=int64) == Meta((2,), int64)
-    with pytest.raises(DTypeError, match="31 bits go into int32, not int64"):
+    with pytest.raises(DTypeError, match="of 31 bits need the dtype int32, not int64"):
         rule(i8(), i8(), 31, shape=(2,), dtype=int64)
     for bits in (0, 63):
         with pytest.raises(ArgumentError, match=f"`bits` is {bits}; it must be from"):

@@ -98,8 +98,8 @@ def test_a_line_that_was_cut_is_counted(tmp_path):
     ("name", "text", "message"),
     [
         ("a.jsonl", None, r"not exist\."),
-        ("a.jsonl", "", "a.jsonl is not a log of a training; give a file that"),
-        ("a.csv", "kind,step\n", "is not a log of a training; give a file that"),
+        ("a.jsonl", "", "a.jsonl is not a log of a training run; give a file that"),
+        ("a.csv", "kind,step\n", "is not a log of a training run; give a file that"),
     ],
 )
 def test_what_is_no_log_is_refused(tmp_path, name, text, message):

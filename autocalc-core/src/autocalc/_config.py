@@ -65,7 +65,7 @@ def _read() -> dict[str, str]:
     for old, new in OLD_NAMES.items():
         if old in os.environ and new not in found:
             found[new] = os.environ[old]
-            _warn(f"{old} is read as {new}; please use the new name.")
+            _warn(f"{old} is the old name of {new}; please use the new name.")
     return found
 
 

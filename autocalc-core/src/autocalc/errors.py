@@ -207,8 +207,9 @@ def kernel_data_error(
     """
     if kernel in _DIVISIONS:
         return KernelDataError(
-            f"{kernel}: an integer is divided by 0, a ZeroDivisionError. Remove such "
-            "elements, or convert to float32, where the quotient is infinite or NaN."
+            f"{kernel}: an integer is divided by 0 (ZeroDivisionError). Remove zeros "
+            "from the divisor, or convert to float32, where the quotient is infinite "
+            "or NaN."
         )
     error = KernelIndexError(
         f"{kernel}: `{operand}` holds {value} at element {index}, which is out of "

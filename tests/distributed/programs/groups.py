@@ -126,8 +126,8 @@ def outsiders(rank):
 
 def refusals(rank):
     for ranks, text in (
-        ([], "`ranks` is []; give the number of each member once"),
-        ([1, 1], "`ranks` is [1, 1]; give the number of each member once"),
+        ([], "`ranks` is []; give the rank of each member once"),
+        ([1, 1], "`ranks` is [1, 1]; give the rank of each member once"),
         ([4], "`ranks` is 4; ranks are 0 to 3"),
     ):
         refuses(functools.partial(dist.new_group, ranks), ArgumentError, text)

@@ -221,9 +221,10 @@ class Compiled:
         if watch.prints and not self._warned:
             self._warned = True
             message = (
-                f"compile: {self._name} prints or writes, which happens only while it "
-                "is recorded; replays do not repeat it. Print outside of the compiled "
-                f"function. It is at {watch.prints[0]}"
+                f"compile: {self._name} prints text, or writes to a file or stream. "
+                "This happens only while the function is recorded; replays do not "
+                "repeat it. Print outside of the compiled function. The call is at "
+                f"{watch.prints[0]}"
             )
             warnings.warn(message, CompileWarning, stacklevel=4)
         # 3. Compare with earlier recordings. This gives the reason why there is no
@@ -283,7 +284,7 @@ class Compiled:
         message = (
             f"compile: to stay below `limit`, {self._name} computes {len(again)} "
             f"products a second time ({names}), which takes {flops:.3g} GFLOP more in "
-            "each call. A larger limit needs fewer."
+            "each call. With a larger limit, fewer products are computed again."
         )
         warnings.warn(message, CompileWarning, stacklevel=5)
 

@@ -269,8 +269,8 @@ def _changed(file: PathFile | Stream, reason: str) -> CheckpointError:
     return CheckpointError(
         f"load: {file} ({file.size} bytes) differs from the file that was saved: "
         f"{reason}. It is incomplete, damaged or edited. Use an earlier checkpoint. If "
-        "another program changed it on purpose, ac.save(ac.load(path, verify=False), "
-        "path) accepts it."
+        "another program changed it on purpose, write it again with "
+        "ac.save(ac.load(path, verify=False), path)."
     )
 
 

@@ -88,8 +88,8 @@ def _read(path: Path, folder: Path | None) -> Run:
             damaged += 1
     if not (run["begun"] or run["steps"] or run["evaluations"]):
         raise DataError(
-            f"{path} is not a log of a training; give a file that `autocalc train ... "
-            "--log` wrote."
+            f"{path} is not a log of a training run; give a file that `autocalc "
+            "train ... --log` wrote."
         )
     return Run(path, folder, **run, damaged=damaged)
 

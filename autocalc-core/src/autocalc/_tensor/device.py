@@ -80,8 +80,8 @@ class Device:
             if number:
                 raise ArgumentError(
                     f"device: {kind}:{number}: tensors can only be on {kind}:0. The "
-                    "documentation of its package describes how to choose which "
-                    "device is number 0 for a process."
+                    "documentation of its kernel package describes how to choose "
+                    "which device is number 0 for a process."
                 )
         return self
 

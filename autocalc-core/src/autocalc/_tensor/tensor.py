@@ -216,9 +216,9 @@ class Tensor(Methods):
             if requires_grad:
                 return self
             raise GradError(
-                "requires_grad_: only a leaf can change it, but this tensor was made "
-                f"by `{self._node().op.name}`. Use detach() to get a tensor without "
-                "gradient history."
+                "requires_grad_: only a leaf can change whether it requires a "
+                f"gradient, but this tensor was made by `{self._node().op.name}`. Use "
+                "detach() to get a tensor without gradient history."
             )
         if not requires_grad:
             self._edge = None
@@ -408,9 +408,9 @@ class Tensor(Methods):
         """Raise unless `value` can replace the result of an operator."""
         if value.shape != self.shape or value.dtype is not self.dtype:
             raise GradError(
-                f"data: a tensor of shape {self.shape} and {self.dtype.name} that "
-                f"`{self._node().op.name}` made cannot take over values of shape "
-                f"{value.shape} and {value.dtype.name}; use the new tensor instead."
+                f"data: `{self._node().op.name}` made this tensor of shape "
+                f"{self.shape} and {self.dtype.name}, so it cannot take over values of "
+                f"shape {value.shape} and {value.dtype.name}; use the new tensor."
             )
 
     # ---- to and from other libraries ----------------------------------------------

@@ -143,7 +143,8 @@ class detect_anomaly:
         check_flags("detect_anomaly", check_nan=check_nan)
         message = (
             "detect_anomaly: anomaly mode is on, which makes every operator slower; it "
-            "is for finding mistakes. set_detect_anomaly(True) switches it on silently."
+            "is for finding mistakes. set_detect_anomaly(True) switches it on without "
+            "this warning."
         )
         warnings.warn(message, AutocalcWarning, stacklevel=2)
         self._check_nan = check_nan

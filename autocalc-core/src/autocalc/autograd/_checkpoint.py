@@ -320,7 +320,8 @@ class _Run:
         if shapes != self.shapes:
             raise GradError(
                 f"checkpoint: the function returned the shapes {self.shapes} at first, "
-                f"and {shapes} in the backward pass; both calls must compute the same."
+                f"and {shapes} in the backward pass; both calls must return the same "
+                "values."
             )
         return outputs
 

@@ -330,7 +330,7 @@ def _check_no_leaf(cls: type[Function], x: Tensor) -> None:
     if Leaf in (x._edge.__class__, base_of(x)._edge.__class__):
         raise GradError(
             f"{cls.__name__}: it writes into a leaf of shape {x.shape} that requires a "
-            "gradient, or into a view of one. Pass a clone() instead."
+            "gradient, or into a view of such a leaf. Pass a clone() instead."
         )
 
 

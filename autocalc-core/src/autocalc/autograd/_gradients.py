@@ -469,8 +469,8 @@ def run_hooks(hooks: dict[int, Callable[..., Any]], gradient: Tensor) -> Tensor:
             )
         if replaced.dtype is not gradient.dtype:
             raise GradError(
-                f"hook: returned {replaced.dtype.name} for a gradient of "
-                f"{gradient.dtype.name}; convert it with .to()."
+                f"hook: returned a tensor of {replaced.dtype.name} for a gradient of "
+                f"{gradient.dtype.name}; convert the tensor with .to()."
             )
         gradient = replaced
     return gradient

@@ -169,13 +169,13 @@ def _replaced(hook: Any, found: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:
             continue
         if not isinstance(new, Tensor):
             raise DTypeError(
-                f"hook {name!r}: value {i} is a {type(new).__name__}; it must be a "
-                f"tensor or None."
+                f"hook {name!r}: returned value {i} is a {type(new).__name__}; it "
+                "must be a tensor or None."
             )
         if old is not None and (new.shape, new.dtype) != (old.shape, old.dtype):
             raise GradError(
-                f"hook {name!r}: value {i} has shape {new.shape} and dtype "
-                f"{new.dtype.name}, the gradient {old.shape} and {old.dtype.name}; "
-                f"they must be equal."
+                f"hook {name!r}: returned value {i} has shape {new.shape} and dtype "
+                f"{new.dtype.name}, but the gradient has shape {old.shape} and dtype "
+                f"{old.dtype.name}; they must be equal."
             )
     return found

@@ -37,7 +37,7 @@ def read(path: Path) -> dict[str, Any]:
     state = _io.load(path)
     if not isinstance(state, dict) or state.get("kind") != _KIND:
         raise CheckpointError(
-            f"{path} does not contain a training; give a file that `autocalc train "
+            f"{path} does not contain a training run; give a file that `autocalc train "
             "--save` wrote."
         )
     state["config"] = _config(path, state["config"])
@@ -58,7 +58,7 @@ def _config(path: Path, values: dict[str, Any]) -> Config:
     config = Config(**values)
     if config.data not in RECIPES or config.model not in MODELS:
         raise CheckpointError(
-            f"{path} is a training of {config.model} on {config.data}, which this "
+            f"{path} is a training run of {config.model} on {config.data}, which this "
             "version of AutoCalc does not have."
         )
     return config

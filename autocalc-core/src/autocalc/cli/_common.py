@@ -119,9 +119,9 @@ def refuse_changes(
         if given_by_user(ctx, name) and settings[name] != getattr(config, name):
             option = name.replace("_", "-")
             raise click.UsageError(
-                f"--{option} {settings[name]}: {saved} is a training with "
-                f"{getattr(config, name)}, which cannot be changed when it is resumed; "
-                f"use --finetune {saved} to start a new training with its model."
+                f"--{option} {settings[name]}: {saved} is a training run with "
+                f"{getattr(config, name)}, which cannot be changed when the run is "
+                f"resumed; use --finetune {saved} to start a new run with its model."
             )
 
 

@@ -70,8 +70,8 @@ def _forgotten(name: str) -> str:
         return f"The self-test of {name} is forgotten: its next use tests it once more."
     known = sorted({record.set for _, record in records.all_records()})
     raise click.BadParameter(
-        f"no self-test of a kernel set {name!r} is recorded on this machine; recorded "
-        f"are {', '.join(known) or 'none'}.",
+        f"no self-test of a kernel set {name!r} is recorded on this machine. Recorded "
+        f"self-tests: {', '.join(known) or 'none'}.",
         param_hint="--forget",
     )
 

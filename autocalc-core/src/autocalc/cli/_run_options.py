@@ -145,7 +145,7 @@ def _check(options: RunOptions) -> None:
     """Check now for errors that would otherwise appear after hours of training."""
     if options.saved is not None and options.weights is not None:
         raise click.UsageError(
-            "--resume continues a training, and --finetune starts a new one; give "
+            "--resume continues a training run, and --finetune starts a new one; give "
             "only one of them."
         )
     if options.best is not None and options.best == options.save_to:

@@ -184,6 +184,7 @@ def _read(path: Path) -> Array:
     if content.size == 0 or content.size % _RECORD:
         raise DataError(
             f"CIFAR10: {path} has {content.size} bytes; the size must be a multiple of "
-            f"{_RECORD}, the bytes of an image and its label. Download the file again."
+            f"{_RECORD}, the number of bytes of one image with its label. Download the "
+            "file again."
         )
     return content.reshape(-1, _RECORD)

@@ -22,8 +22,8 @@ def stack(samples: Sequence[Any]) -> Tensor:
     if len(shapes) > 1:
         found = " and ".join(map(str, sorted(shapes)[:2]))
         raise ShapeError(
-            f"collate: samples of shapes {found} cannot make one batch; give them the "
-            f"same shape in the data set, or pass `collate_fn`."
+            f"collate: samples of shapes {found} cannot be joined into one batch; give "
+            "all samples the same shape in the data set, or pass `collate_fn`."
         )
     if any(needs_gradient(sample) for sample in samples):
         return stack_tensors(list(samples))
@@ -65,9 +65,9 @@ def default_collate(samples: Sequence[Any]) -> Any:
     if isinstance(first, tuple | list):
         return _collate_fields(samples, first)
     raise DTypeError(
-        f"collate: samples of type {type(first).__name__} cannot make a batch; give "
-        f"tensors, arrays, numbers, texts, or tuples, lists and dicts of them, or "
-        f"pass `collate_fn`."
+        f"collate: samples of type {type(first).__name__} cannot be joined into a "
+        "batch; give tensors, arrays, numbers, texts, or tuples, lists and dicts of "
+        "these, or pass `collate_fn`."
     )
 
 
@@ -102,8 +102,8 @@ def _collate_keys(samples: Sequence[Any], first: Mapping[Any, Any]) -> Any:
         if sample.keys() != first.keys():
             raise ShapeError(
                 f"collate: samples with the keys {list(first)} and {list(sample)} "
-                f"cannot make one batch; give them all the same keys, or pass "
-                f"`collate_fn`."
+                "cannot be joined into one batch; give all samples the same keys, or "
+                "pass `collate_fn`."
             )
     columns = {key: [sample[key] for sample in samples] for key in first}
     return _like(first, {key: default_collate(columns[key]) for key in columns})
@@ -131,7 +131,8 @@ def _collate_fields(samples: Sequence[Any], first: Sequence[Any]) -> Any:
     lengths = {len(sample) for sample in samples}
     if len(lengths) > 1:
         raise ShapeError(
-            f"collate: samples of {min(lengths)} and {max(lengths)} fields cannot make "
-            f"one batch; give them all the same fields, or pass `collate_fn`."
+            f"collate: samples of {min(lengths)} and {max(lengths)} fields cannot be "
+            "joined into one batch; give all samples the same fields, or pass "
+            "`collate_fn`."
         )
     return of_fields(first, map(default_collate, zip(*samples, strict=True)))

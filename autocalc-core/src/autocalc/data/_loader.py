@@ -335,8 +335,9 @@ class DataLoader:
         if state["batch_size"] != self.batch_size and state["position"]:
             raise CheckpointError(
                 "DataLoader.load_state_dict: the state was saved within an epoch with "
-                f"batches of {state['batch_size']}, but this loader makes batches of "
-                f"{self.batch_size}; use the same `batch_size` to continue the epoch."
+                f"batches of {state['batch_size']} samples, but this loader makes "
+                f"batches of {self.batch_size}; use the same `batch_size` to continue "
+                "the epoch."
             )
         if "seed" in state:
             self.seed = state["seed"]

@@ -104,7 +104,8 @@ class Normalize(Transform):
         if self._mean.shape not in {(), self._std.shape} and self._std.shape != ():
             raise ShapeError(
                 f"Normalize: `mean` has {self._mean.size} values and `std` has "
-                f"{self._std.size}; give equally many, or one number."
+                f"{self._std.size}; give as many values for `std` as for `mean`, or "
+                "one number for all channels."
             )
         if not (self._std > 0).all():
             message = f"Normalize: `std` is {std}; every value must be above 0."

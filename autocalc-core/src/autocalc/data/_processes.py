@@ -177,7 +177,7 @@ class _Process:
     def _failure(self, failure: _Failure) -> DataError:
         message = (
             f"DataLoader: worker process {self.number} raised {failure.error}\n"
-            f"There:\n{failure.trace}"
+            f"Traceback in the worker process:\n{failure.trace}"
         )
         return DataError(message)
 

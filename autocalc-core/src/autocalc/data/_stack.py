@@ -49,8 +49,9 @@ class StackDataset(Dataset):
             raise ArgumentError("StackDataset: At least one dataset should be passed.")
         if args and kwargs:
             raise ArgumentError(
-                f"StackDataset: Supported either data sets without names or with them, "
-                f"not {len(args)} without and {len(kwargs)} with one."
+                "StackDataset: Supported either data sets by position or data sets by "
+                f"name, but {len(args)} were given by position and {len(kwargs)} by "
+                "name."
             )
         self.datasets = args or kwargs
         self._length = _common_length(args or tuple(kwargs.values()))

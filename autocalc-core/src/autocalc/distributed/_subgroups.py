@@ -110,8 +110,8 @@ def _checked(where: str, ranks: Any, world: ProcessGroup) -> list[int]:
     ]
     if not found or len(set(found)) < len(found):
         raise ArgumentError(
-            f"{where}: `ranks` is {found}; give the number of each member once, and of "
-            "at least one member."
+            f"{where}: `ranks` is {found}; give the rank of each member once, and at "
+            "least one rank."
         )
     return sorted(found)
 

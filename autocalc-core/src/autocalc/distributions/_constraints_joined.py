@@ -172,8 +172,10 @@ class _Joined(Constraint):
 def check_length(where: str, x: Any, dim: int, needed: int) -> None:
     """Raise unless `x` is so long along `dim`."""
     if not -x.ndim <= dim < x.ndim:
-        message = f"{where}: `dim`={dim}, but the value has shape {x.shape}."
-        raise DimensionError(message)
+        raise DimensionError(
+            f"{where}: `dim`={dim} is not a dimension of the value, which has shape "
+            f"{x.shape}."
+        )
     if x.shape[dim] != needed:
         raise ShapeError(
             f"{where}: the value has shape {x.shape}; along dimension {dim} it must "

@@ -245,8 +245,8 @@ class Distribution:
             n not in {m, 1} for n, m in zip(tail, self._event_shape, strict=True)
         ):
             raise ShapeError(
-                f"{where}: the value has shape {shape}, but a single value has shape "
-                f"{full}."
+                f"{where}: `value` has shape {shape}, but one value of this "
+                f"distribution has shape {full}."
             )
         broadcast_shapes(where, shape, full)
         if self._looks_at_values and not self.support.check(value).all():

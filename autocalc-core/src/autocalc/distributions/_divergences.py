@@ -174,8 +174,8 @@ def _(p: Any, q: Any) -> Any:
 def _(p: Any, q: Any) -> Any:
     if p.event_shape != q.event_shape:
         raise ShapeError(
-            f"kl_divergence: vectors of {p.event_shape} and {q.event_shape}; they must "
-            f"be of one size."
+            f"kl_divergence: vectors of {p.event_shape} and {q.event_shape}; both "
+            "distributions must have vectors of the same size."
         )
     away = (q.loc - p.loc).unsqueeze(-1)
     tril, other = broadcast_tensors(
@@ -193,8 +193,9 @@ def _(p: Any, q: Any) -> Any:
     ndims = p.reinterpreted_batch_ndims
     if ndims != q.reinterpreted_batch_ndims:
         raise ShapeError(
-            f"kl_divergence: values of {ndims} and {q.reinterpreted_batch_ndims} batch "
-            f"dimensions; they must be of one number."
+            f"kl_divergence: values with {ndims} and {q.reinterpreted_batch_ndims} "
+            "reinterpreted batch dimensions; both distributions must have the same "
+            "number."
         )
     return summed(kl_divergence(p.base_dist, q.base_dist), ndims)
 
@@ -204,7 +205,7 @@ def _(p: Any, q: Any) -> Any:
     if p.transforms != q.transforms or p.event_shape != q.event_shape:
         raise NoFormulaError(
             f"kl_divergence: the transforms are {p.transforms} and {q.transforms}; "
-            f"there is a formula for equal ones."
+            "there is a formula only for equal transforms."
         )
     return kl_divergence(p.base_dist, q.base_dist)
 

@@ -43,8 +43,8 @@ def _squares(d: Any, columns: Any) -> Any:
 def _same_size(p: Any, q: Any) -> None:
     if p.event_shape != q.event_shape:
         raise ShapeError(
-            f"kl_divergence: values of {p.event_shape} and {q.event_shape}; they must "
-            f"be of one size."
+            f"kl_divergence: values of {p.event_shape} and {q.event_shape}; both "
+            "distributions must have values of the same size."
         )
 
 

@@ -28,8 +28,8 @@ class _NoSign:
         if transform is None:
             return self
         message = (
-            f"{owner.__name__}: it has no `sign`, because it is neither increasing nor "
-            "decreasing everywhere."
+            f"{owner.__name__}: this transform has no `sign`, because it is neither "
+            "increasing nor decreasing everywhere."
         )
         raise NotImplementedError(message)
 

@@ -163,8 +163,8 @@ def _base_for(
     needed = whole.domain.event_dim
     if len(full) < needed:
         raise ShapeError(
-            f"{where}: the base has shape {full}; the transforms need {needed} "
-            f"dimensions or more."
+            f"{where}: samples of the base distribution have shape {full}; the "
+            f"transforms need {needed} dimensions or more."
         )
     shape = whole.forward_shape(full)
     wide = whole.inverse_shape(shape)

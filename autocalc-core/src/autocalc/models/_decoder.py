@@ -350,7 +350,8 @@ def _check_sizes(d_model: int, heads: int, kv_heads: int) -> None:
     if min(d_model, heads, kv_heads) < 1 or d_model % heads or heads % kv_heads:
         raise ArgumentError(
             f"Decoder: d_model={d_model}, heads={heads}, kv_heads={kv_heads}; d_model "
-            f"must be a multiple of heads, and heads of kv_heads, all at least 1."
+            "must be a multiple of heads, and heads a multiple of kv_heads; all three "
+            "must be at least 1."
         )
 
 

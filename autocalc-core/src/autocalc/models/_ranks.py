@@ -67,8 +67,8 @@ def check_batch(size: int) -> None:
     if size % count():
         raise ArgumentError(
             f"TextTraining: `batch_size` is {size} and there are {count()} ranks; it "
-            "is the size for all ranks together and must be a multiple of their "
-            "number."
+            "counts the samples of all ranks together and must be a multiple of the "
+            "number of ranks."
         )
 
 

@@ -186,7 +186,7 @@ def _checked(changed: Any) -> tuple[Any, Any]:
     if not (isinstance(changed, tuple) and len(changed) == 2):
         raise HookError(
             f"step: a hook returned {changed!r}; it must return None or a pair "
-            f"(args, kwargs), the optimizer first among args."
+            "(args, kwargs) in which args begins with the optimizer."
         )
     return changed
 

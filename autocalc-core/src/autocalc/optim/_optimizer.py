@@ -164,8 +164,8 @@ class Optimizer(Hooked):
         """
         if not isinstance(param_group, Mapping) or "params" not in param_group:
             raise MissingKeyError(
-                f"{self._name}: a group is {param_group!r}; it must be a dict with "
-                f"'params'."
+                f"{self._name}: a parameter group is {param_group!r}; it must be a "
+                "dict with the key 'params'."
             )
         params = param_group["params"]
         alone = isinstance(params, Tensor)

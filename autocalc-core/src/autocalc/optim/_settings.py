@@ -55,7 +55,7 @@ def _record_steps(where: str, optimizer: Any, given: dict[str, Any]) -> None:
     for name in ("fused", *SETTINGS):
         if given.get(name):
             raise ArgumentError(
-                f"{where}: `{name}` does not support `differentiable`; do not give one "
+                f"{where}: `{name}` does not support `differentiable`; give only one "
                 "of them."
             )
     vars(optimizer)["_step_group"] = RecordedSteps(optimizer)

@@ -357,7 +357,7 @@ class Selection:
             raise CompileError(
                 f"compile: {spec.name} has operands on {key.device}, but programs are "
                 "compiled for the CPU only. Call the function without ac.compile "
-                "there."
+                "on this device."
             )
         choice = self._choice(spec, key)
         if choice.entry is WIDE:  # the float32 call is decided and noted separately

@@ -73,7 +73,7 @@ def _check_channels(
                 f"take input.movedim(-1, {1 - len(x)})."
             )
         raise ShapeError(
-            f"{where}: `{name}` has {x[1]} channels, `weight` {weight} with "
+            f"{where}: `{name}` has {x[1]} channels, but `weight` {weight} with "
             f"groups={groups} takes {channels}.{remedy}"
         )
 

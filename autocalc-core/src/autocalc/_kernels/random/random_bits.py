@@ -43,7 +43,9 @@ def _(seed: Meta, offset: Meta, bits: int, *, shape: Shape, dtype: DType) -> Met
         raise ArgumentError(f"random_bits: `bits` is {bits}; it must be from 1 to 62.")
     needed = integers(bits)
     if dtype != needed:
-        raise DTypeError(f"random_bits: {bits} bits go into {needed}, not {dtype}.")
+        raise DTypeError(
+            f"random_bits: numbers of {bits} bits need the dtype {needed}, not {dtype}."
+        )
     return Meta(shape, dtype)
 
 

@@ -111,7 +111,9 @@ def sizes_given(where: str, sizes: tuple[Any, ...], named: Any = None) -> Any:
             raise ArgumentError(message)
         return named
     if not sizes:
-        raise ArgumentError(f"{where}: no sizes were given; give () for no sizes.")
+        raise ArgumentError(
+            f"{where}: no sizes were given; give an empty tuple () if there are none."
+        )
     alone = len(sizes) == 1 and isinstance(sizes[0], (tuple, list))
     return sizes[0] if alone else sizes
 

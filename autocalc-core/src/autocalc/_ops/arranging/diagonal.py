@@ -214,7 +214,7 @@ def trace(input: Tensor) -> Tensor:
     x = check_tensor("trace", input)
     check_shape("trace", "input", x, "a matrix")
     if x.dtype is dtypes.bool_:
-        message = "trace: a tensor of bool has no sum here; convert it with .long()."
+        message = "trace: cannot add the elements of a bool tensor; use .long() first."
         raise DTypeError(message)
     return reduction.sum(diagonal_op(x, 0, 0, 1))
 

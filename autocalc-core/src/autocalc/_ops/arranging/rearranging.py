@@ -68,8 +68,8 @@ def repeat(input: Tensor, *sizes: Any, repeats: Any = None) -> Tensor:
     shape = x._array.shape
     if len(times) < len(shape):
         raise ShapeError(
-            f"repeat: {len(times)} repeats {times} were given for a tensor of shape "
-            f"{x.shape}; there must be at least one for each dimension."
+            f"repeat: {len(times)} numbers of repeats, {times}, were given for a "
+            f"tensor of shape {x.shape}; there must be at least one for each dimension."
         )
     return _spread(x, *_repeated(shape, times))
 
@@ -404,8 +404,8 @@ def _reversed_for_turn(input: Tensor, k: int, dims: Sequence[int]) -> Tensor:
     axes = [axis_of("rot90", d, ndim) for d in plane]
     if len(axes) != 2 or axes[0] == axes[1] or ndim < 2:
         raise DimensionError(
-            f"rot90: `dims`={plane} of shape {x.shape}; they must be two different "
-            f"dimensions."
+            f"rot90: `dims`={plane} for a tensor of shape {x.shape}; they must be two "
+            "different dimensions."
         )
     turns = as_int("rot90", "k", k) % 4
     if turns == 2:

@@ -80,7 +80,7 @@ def pad(
     if mode not in _MODES or (mode != "constant" and value is not None):
         raise NoFormulaError(
             f"pad: `mode`={mode!r} with `value`={value}; `mode` must be one of "
-            f"{', '.join(_MODES)}, and only the first one uses `value`."
+            f"{', '.join(_MODES)}, and only 'constant' uses `value`."
         )
     both = tuple(zip(amounts[::2], amounts[1::2], strict=True))[::-1]
     sizes = list(shape)

@@ -136,8 +136,8 @@ def fold(
     taps = math.prod(windows[0])
     if x.shape[1] % taps:
         raise ShapeError(
-            f"{where}: `input` of shape {input.shape} has {x.shape[1]} rows; it must "
-            f"be a multiple of {taps}, the elements of a window."
+            f"{where}: `input` of shape {input.shape} has {x.shape[1]} rows; their "
+            f"number must be a multiple of {taps}, the number of elements in a window."
         )
     found = fold_op(_floats(where, x), sizes, *windows)
     return _spatial.unbatched(cast(found, x.dtype), had_batch)

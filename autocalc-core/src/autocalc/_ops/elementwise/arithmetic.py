@@ -194,8 +194,8 @@ def multiplied(where: str, input: Operand, other: Operand, alpha: Any) -> Tensor
     alone = kind is dtypes.bool_ and dtype is not dtypes.bool_
     if alone or (kind.is_floating_point and not dtype.is_floating_point):
         raise DTypeError(
-            f"{where}: `alpha` is {alpha!r}, a factor of {dtype.name}; for integers "
-            f"argument alpha must not be a floating point number or a boolean."
+            f"{where}: `alpha` is {alpha!r}, but it multiplies {dtype.name}; for "
+            f"integers argument alpha must not be a floating point number or a boolean."
         )
     return mul(as_operand(other, dtype), as_operand(alpha, dtype))
 

@@ -77,7 +77,7 @@ def nextafter(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Ten
     if x.itemsize < 4:
         raise DTypeError(
             f"nextafter: needs float32 or float64, not {x.dtype.name}, which is "
-            "computed in float32, so that the neighbouring number would be lost by "
-            "rounding."
+            "computed in float32: rounding the result would lose the neighbouring "
+            "number."
         )
     return _neighbours(x, y)

@@ -212,7 +212,7 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     if count < 1:
         if count != -1 or x.numel() == 0:
             raise ArgumentError(
-                f"one_hot: `num_classes`={count} for {x.numel()} classes; it must be 1 "
+                f"one_hot: `num_classes`={count} for {x.numel()} labels; it must be 1 "
                 "or more."
             )
         count = int(x.max()) + 1

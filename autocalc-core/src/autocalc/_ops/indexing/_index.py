@@ -155,7 +155,7 @@ def mask_of_bytes(where: str, mask: Tensor) -> Tensor:
     """Return a tensor of uint8 as booleans, with a warning."""
     message = (
         f"{where}: a tensor of uint8 is taken for a mask, not for positions; write "
-        f".bool() if it is one, and .long() if it holds positions."
+        ".bool() if it is a mask, and .long() if it holds positions."
     )
     warnings.warn(message, AutocalcWarning, stacklevel=3)
     return cast(mask, dtypes.bool_)

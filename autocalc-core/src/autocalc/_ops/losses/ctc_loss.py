@@ -204,7 +204,7 @@ def _steps(where: str, log_probs: Tensor) -> tuple[Tensor, bool]:
 
 def _class(where: str, blank: Any, classes: int) -> int:
     number = as_int(where, "blank", blank)
-    require(where, "blank", number, 0 <= number < classes, f"one of {classes} classes")
+    require(where, "blank", number, 0 <= number < classes, f"from 0 to {classes - 1}")
     return number
 
 
@@ -232,8 +232,9 @@ def _lengths(where: str, name: str, given: Any, count: int, most: int) -> _Lengt
 
 def _check_lengths(where: str, name: str, lengths: list[int], most: int) -> None:
     if not all(0 <= n <= most for n in lengths):
-        message = f"{where}: `{name}` is {lengths}; lengths must be in 0 to {most}."
-        raise ArgumentError(message)
+        raise ArgumentError(
+            f"{where}: `{name}` is {lengths}; lengths must be from 0 to {most}."
+        )
 
 
 def _texts(where: str, targets: Any, given: Any, count: int, blank: int) -> _Texts:

@@ -133,7 +133,7 @@ def _parse(
     head, ellipsis, tail = right.partition("...")
     result = [*head, *(dots if ellipsis else ()), *tail]
     if len(set(result)) < len(result) or not set(result) <= set(every):
-        raise _malformed(equation, "has a letter on the right twice, or only there")
+        raise _malformed(equation, "has a letter twice or only after '->'")
     return given, result
 
 
@@ -254,8 +254,9 @@ def _dims(where: str, **wanted: tuple[Tensor, int]) -> None:
             for name, (x, _) in wanted.items()
         )
         needed = ", ".join(f"{n}" for _, n in wanted.values())
-        message = f"{where}: the shapes are {given}; they must have {needed} dims."
-        raise ShapeError(message)
+        raise ShapeError(
+            f"{where}: the shapes are {given}; they must have {needed} dimensions."
+        )
 
 
 def _precision(a: Tensor, b: Tensor, dims: Any = 2, **_: Any) -> str:

@@ -84,7 +84,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     (q, r), (g_q, g_r) = n.saved, g
     if k.shape(q)[-1] > min(n.shapes[0][-2:]):
         raise GradError(
-            f"qr: of matrices {n.shapes[0]}: The QR decomposition is not "
+            f"qr: for matrices of shape {n.shapes[0]}: The QR decomposition is not "
             f"differentiable when mode='complete' and nrows > ncols: the added columns "
             f"of Q are not unique. Use mode='reduced'."
         )

@@ -37,7 +37,7 @@ ldl_solve_op = nary("ldl_solve", saves="ld pivots")
 def _(k: Any, n: Any, g: Any) -> Any:
     raise GradError(
         "ldl_factor: the derivative of L D L' factors is not implemented, because the "
-        "exchanges depend on the elements. Use linalg.solve or linalg.eigh."
+        "exchanges of rows depend on the elements. Use linalg.solve or linalg.eigh."
     )
 
 

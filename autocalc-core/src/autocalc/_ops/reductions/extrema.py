@@ -327,7 +327,7 @@ def check_line(where: str, x: Any, *axes: int, what: str = "extremum") -> None:
     if 0 in [x.shape[axis] for axis in axes]:
         raise IndexShapeError(
             f"{where}: a tensor of shape {tuple(x.shape)} has no elements along "
-            f"dimension {', '.join(map(str, axes))}, so no {what}."
+            f"dimension {', '.join(map(str, axes))}, so it has no {what}."
         )
 
 

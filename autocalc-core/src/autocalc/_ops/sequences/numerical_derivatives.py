@@ -189,7 +189,7 @@ def _spacings(spacing: Any, count: int) -> list[Any]:
     if len(spacing) != count:
         raise ArgumentError(
             f"gradient: `spacing` has {len(spacing)} parts for {count} dimensions; "
-            f"give one for each."
+            "give one for each dimension."
         )
     return list(spacing)
 

@@ -186,8 +186,8 @@ def _scan(
         return view.clone(x) if whole else cast(x, dtype or dtypes.int64)
     if dtype is dtypes.bool_:
         message = (
-            f"{name}: `dtype` is bool, in which sums cannot be computed; do not give "
-            "it to get int64."
+            f"{name}: `dtype` is bool, in which sums cannot be computed; leave it out, "
+            "and the result has dtype int64."
         )
         raise DTypeError(message)
     result = operator(x, axis, *attributes)

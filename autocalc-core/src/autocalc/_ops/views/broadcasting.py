@@ -69,7 +69,7 @@ def expand(input: Tensor, shape: Sequence[int]) -> Tensor:
         raise ShapeError(
             f"expand: a tensor of shape {input.shape} cannot be expanded to "
             f"{tuple(shape)}: {_misfit(a.shape, tuple(shape))}only dimensions of size "
-            f"1 grow, new ones go in front."
+            "1 can grow, and new dimensions must come first."
         )
     return view_of(input, arrays.expand(a, sizes), _EXPAND, (sizes,))
 

@@ -205,6 +205,6 @@ def _repeated(shape: Any, layout: Any) -> bool:
 
 def _no_gradient(x: Tensor, what: str) -> GradError:
     return GradError(
-        f"as_strided: the view {what}, of shape {x.shape}, so it cannot have a "
-        "gradient. Call clone() first, or use ac.no_grad()."
+        f"as_strided: the view {what}; the tensor has shape {x.shape}. Such a view "
+        "cannot have a gradient: call clone() first, or use ac.no_grad()."
     )

@@ -119,8 +119,8 @@ class LinearCrossEntropyOptions:
         found = max(1, min(power // factor, batch))
         if given is not None and given != found:
             raise ArgumentError(
-                f"linear_cross_entropy: `batch_chunk_size`={given} and "
-                f"`chunking_method`={method!r}, which gives {found}, differ; give one."
+                f"linear_cross_entropy: `batch_chunk_size` is {given}, but "
+                f"`chunking_method`={method!r} gives {found}; give only one of them."
             )
         return found
 

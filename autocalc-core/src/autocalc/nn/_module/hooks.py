@@ -211,9 +211,9 @@ class BackwardHook:
         outputs = (output,) if isinstance(output, Tensor) else output
         if not isinstance(outputs, (tuple, list)):
             warnings.warn(
-                f"{type(self.module).__name__}: its backward hooks are not called, for "
-                f"it returned a {type(output).__name__}. The output should be a Tensor "
-                f"or a tuple of Tensors.",
+                f"{type(self.module).__name__}: its backward hooks are not called, "
+                f"because its `forward` returned a {type(output).__name__}. The output "
+                "should be a Tensor or a tuple of Tensors.",
                 AutocalcWarning,
                 stacklevel=5,
             )

@@ -183,8 +183,8 @@ class Module(StatefulModule["Module"]):
         dtype, device = meant(args, **kwargs)
         if dtype is not None and not dtype.is_floating_point:
             raise DTypeError(
-                f"Module.to: parameters cannot be {dtype.name}; use ac.float32 or "
-                f"ac.float64."
+                f"Module.to: parameters cannot have the dtype {dtype.name}; use "
+                "ac.float32 or ac.float64."
             )
         if dtype is None and device is None:
             return self

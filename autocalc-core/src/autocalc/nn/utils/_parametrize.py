@@ -417,8 +417,9 @@ def remove_parametrizations(
     found = lists[tensor_name]
     if not leave_parametrized and not found.is_tensor:
         raise ArgumentError(
-            f"{where}: leave_parametrized=False works only with one original tensor, "
-            f"but the parametrization of {tensor_name!r} has {found.ntensors}."
+            f"{where}: leave_parametrized=False works only if a parameter is computed "
+            f"from one original tensor, but {tensor_name!r} is computed from "
+            f"{found.ntensors}."
         )
     tensor = _plain(found, leave_parametrized)
     del lists[tensor_name]

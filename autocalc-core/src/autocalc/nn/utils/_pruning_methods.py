@@ -35,7 +35,8 @@ def _number_to_prune(where: str, amount: float, size: int) -> int:
     count = round(amount * size) if is_fraction else int(amount)
     if count > size:
         raise ArgumentError(
-            f"{where}: `amount` is {amount}, but there are only {size}."
+            f"{where}: `amount` is {amount}, but there are only {size} elements or "
+            "slices to prune."
         )
     return count
 

@@ -268,8 +268,8 @@ def global_unstructured(
     rule = pruning_method(**kwargs)
     if rule.PRUNING_TYPE != "unstructured":
         raise DTypeError(
-            f"global_unstructured: {pruning_method.__name__} is {rule.PRUNING_TYPE!r}; "
-            "its PRUNING_TYPE must be 'unstructured'."
+            f"global_unstructured: the PRUNING_TYPE of {pruning_method.__name__} is "
+            f"{rule.PRUNING_TYPE!r}; it must be 'unstructured'."
         )
     mask = PruningContainer(rule).compute_mask(
         _flat(scores.get(place, x) for place, x in zip(places, values, strict=True)),

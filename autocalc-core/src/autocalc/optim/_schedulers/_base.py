@@ -87,8 +87,8 @@ class LRScheduler:
             elif "initial_lr" not in group:
                 raise MissingKeyError(
                     f"{type(self).__name__}: `last_epoch`={last_epoch} continues a "
-                    "training, but the groups of the optimizer have no 'initial_lr'; "
-                    "load the state of the optimizer first."
+                    "training run, but the groups of the optimizer have no "
+                    "'initial_lr'; load the state of the optimizer first."
                 )
         self.optimizer = optimizer
         groups = optimizer.param_groups
@@ -248,6 +248,6 @@ def by_group(where: str, name: str, given: Any, optimizer: Optimizer) -> list[An
     if len(given) != count:
         raise ArgumentError(
             f"{where}: `{name}` has {len(given)} values for {count} parameter groups; "
-            f"give one for each, or one for all."
+            "give one value for each group, or one for all."
         )
     return list(given)

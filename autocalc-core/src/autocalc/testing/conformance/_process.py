@@ -124,10 +124,14 @@ def check_leaks(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
     where = f"{spec.name}: {REPETITIONS} calls"
     for name, old, new in zip(names, before, after, strict=True):
         if old != new:
-            message = f"{where} left {new - old} references to the operand `{name}`"
-            raise AssertionError(message)
+            raise AssertionError(
+                f"{where} left {new - old} references to the operand `{name}`, which "
+                "they must release"
+            )
     if left > SOME:
-        raise AssertionError(f"{where} left {left} blocks of Python's memory")
+        raise AssertionError(
+            f"{where} left {left} blocks of Python's memory, which they must free"
+        )
     for counter, more in grown.items():
         message = f"{where} moved the allocator's counter `{counter}` by {more:+d}"
         raise AssertionError(message)

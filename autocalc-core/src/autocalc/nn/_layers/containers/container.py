@@ -115,8 +115,8 @@ class _ModuleSequence(Module):
 def _checked(owner: Module, module: Any) -> Any:
     if not isinstance(module, Module):
         raise DTypeError(
-            f"{owner._get_name()}: holds modules, not a {type(module).__name__}."
-            f"{_remedy(owner, module)}"
+            f"{owner._get_name()}: it can hold only modules, not a "
+            f"{type(module).__name__}.{_remedy(owner, module)}"
         )
     return module
 

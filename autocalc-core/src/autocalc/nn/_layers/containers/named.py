@@ -34,7 +34,7 @@ class _Named(Module):
     def _key(self, key: Any) -> str:
         if key not in self:
             known = ", ".join(self._entries()) or "none"
-            message = f"{self._get_name()}: there is no {key!r}; there is {known}."
+            message = f"{self._get_name()}: there is no {key!r}; the keys are {known}."
             raise MissingPartError(message)
         return str(key)
 

@@ -126,7 +126,8 @@ class ParameterDict(_Named):
         """
         if not self._order:
             raise ModuleError(
-                f"{type(self).__name__}: no entry can be removed, because it is empty."
+                f"{type(self).__name__}: no entry can be removed, because the dict is "
+                "empty."
             )
         key = next(reversed(self._order))
         return key, self.pop(key)
