@@ -88,9 +88,9 @@ class KernelImpl:
     rank
         The rank of this kernel, instead of the rank of the set.
     exception
-        The name of a wider error budget, one of the `exceptions` of the kernel's spec.
-        This kernel is tested with the wider budget instead of the usual budget of the
-        spec.
+        The name of a larger allowed error, one of the `exceptions` of the kernel's
+        spec. The results of this kernel are tested with it instead of the allowed error
+        of all other kernels.
     channels_last
         For kernels whose spec prefers channels-last images: a function
         ``channels_last(key)`` that returns True if the call is faster with images in

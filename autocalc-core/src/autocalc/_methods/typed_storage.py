@@ -121,8 +121,8 @@ class TypedStorage:
         """
         if self.device != META:
             raise ArgumentError(
-                "resize_: the size of a tensor's memory is fixed. Resize a tensor "
-                "instead."
+                "resize_: a storage on the CPU cannot change its size. Call resize_ of "
+                "the tensor instead."
             )
         self._row = empty(size, dtype=self.dtype, device=META)
         self._bytes = storage_of(self._row._array, self._row._cell())

@@ -38,6 +38,7 @@ from autocalc._dispatch.selection.layout import (
     is_channels_last,
 )
 from autocalc._dispatch.selection.provided import provide
+from autocalc._dispatch.selection.reshaping import expanded_strides, reshaped_view
 from autocalc._dispatch.selection.select import KERNEL_INDEX
 from autocalc._dispatch.selection.state import current, recorder
 from autocalc._kernels.rules import INT64, broadcast_shapes, check_ndim
@@ -47,9 +48,6 @@ from autocalc.errors import ArgumentError
 
 #: The most scalars in the cache; beyond that, the cache is emptied.
 MAX_CONSTANTS = 1024
-
-#: Copying this many elements takes less time than finding out whether that is needed.
-SMALL = 1024
 
 _COPY = KERNEL_INDEX["copy"]
 
@@ -406,7 +404,7 @@ class Arrays:
         if a.__class__ is DeviceArray:
             return on_device.expand(a, shape)
         if a.flags.c_contiguous:
-            strides = _expanded_strides(a.shape, a.strides, shape)
+            strides = expanded_strides(a.shape, a.strides, shape)
         try:
             if strides is None:
                 if math.prod(shape) == a.size:
@@ -485,7 +483,8 @@ class Arrays:
             out = empty_channels_last(selection.empty, shape, dtype)
         else:
             out = selection.empty(shape, dtype)
-        kernel = selection.tables[_COPY].get((dtype, dtype)) or _as_kernel(self.copy)
+        known: Any = selection.tables[_COPY].get((dtype, dtype))
+        kernel = known or (lambda out, a: self.copy(a, into=out))
         lead, start = (slice(None),) * axis, 0
         for part in parts:
             stop = start + part.shape[axis]
@@ -503,23 +502,6 @@ class Arrays:
                 self.copy(part, into=self.slice(out, (*place[:-1], i)))
             return out
         return self.cat([self.slice(part, place) for part in parts], axis)
-
-
-def _as_kernel(copy: Callable[..., Array]) -> Callable[..., Any]:
-    """Return `copy` with its operands in a kernel's order: the result comes first."""
-    return lambda out, a: copy(a, out)
-
-
-@lru_cache(1024)
-def _expanded_strides(old: Shape, strides: Shape, shape: Shape) -> Shape | None:
-    """Return the strides of an array repeated to `shape`; None if it does not fit."""
-    lead = len(shape) - len(old)
-    if lead < 0 or any(n not in {1, m} for n, m in zip(old, shape[lead:], strict=True)):
-        return None
-    return (
-        *(0,) * lead,
-        *(0 if n == 1 else s for n, s in zip(old, strides, strict=True)),
-    )
 
 
 @lru_cache(maxsize=64)
@@ -595,53 +577,6 @@ def _number(value: Any, dtype: Any) -> Array:
             f"the number {value} does not fit into {dtype}, which holds {limits.min} "
             f"to {limits.max}. Convert the tensor first, for example with .long()."
         ) from None
-
-
-def reshaped_view(a: Array, shape: Shape) -> Array | None:
-    """Return a view of `a` with another shape; None if its strides do not allow one.
-
-    To find that there is no view of a large array, NumPy would first make a copy.  This
-    took 0.4 ms for the queries, keys and values of 1,024 tokens.
-    """
-    try:
-        if a.flags.c_contiguous or not a.size:
-            return a.reshape(shape)
-        if a.size > SMALL or a.__class__ is DeviceArray:
-            shape = _with_sizes(shape, a.size)
-            return a.reshape(shape) if _runs_fit(a, shape) else None
-        seen = a.reshape(shape)
-    except ValueError:
-        check_ndim(len(shape))
-        raise
-    shared = seen.base is a or (a.base is not None and seen.base is a.base)
-    return seen if shared else None
-
-
-def _with_sizes(shape: Shape, count: int) -> Shape:
-    """Return a shape of `count` elements without -1."""
-    if -1 not in shape:
-        return shape
-    others = -prod(shape)
-    missing = count // others if others else 0
-    return tuple([missing if size == -1 else size for size in shape])
-
-
-def _runs_fit(a: Array, shape: Shape) -> bool:
-    """Return whether each new dimension is within one run of evenly spaced elements."""
-    old = [(n, s) for n, s in zip(a.shape, a.strides, strict=True) if n != 1]
-    left = step = 1
-    for size in reversed(shape):
-        if size == 1:
-            continue
-        if left == 1:
-            left, step = old.pop()
-            while old and old[-1][1] == step * left:
-                left *= old.pop()[0]
-        if left % size:
-            return False
-        left //= size
-        step *= size
-    return True
 
 
 def _call(general: KernelCall) -> Callable[..., Any]:

@@ -155,7 +155,8 @@ def index_put(
     Raises
     ------
     DTypeError
-        If `indices` is not a tuple of tensors and None.
+        If `indices` is not a tuple, or one of its elements is neither a tensor nor
+        None.
 
     Examples
     --------

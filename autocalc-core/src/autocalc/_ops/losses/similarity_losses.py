@@ -68,9 +68,9 @@ def cosine_embedding_loss(
     check_tensor(where, target)
     if input1.ndim not in (1, 2) or a.shape != b.shape or a.shape[:-1] != target.shape:
         raise ShapeError(
-            f"{where}: the inputs have shapes {input1.shape} and {input2.shape}, "
-            f"`target` {target.shape}; they must be (N, D), (N, D), (N,) or (D,), "
-            f"(D,), ()."
+            f"{where}: the inputs have the shapes {input1.shape} and {input2.shape}, "
+            f"and `target` has the shape {target.shape}. Both inputs must have the "
+            f"shape (N, D) and `target` (N,), or both inputs (D,) and `target` ()."
         )
     cosine, target = _cosine(a, b), cast(target, a.dtype)
     apart = clamping.clamp(cosine - margin, min=0.0)

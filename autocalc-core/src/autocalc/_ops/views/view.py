@@ -9,8 +9,9 @@ from math import prod
 from types import EllipsisType
 from typing import Any
 
-from autocalc._dispatch.selection.arrays import arrays, reshaped_view
+from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.layout import PIXELS, is_channels_last, memory_order
+from autocalc._dispatch.selection.reshaping import reshaped_view
 from autocalc._kernels.rules import check_ndim
 from autocalc._ops._operator.arguments import (
     Dims,

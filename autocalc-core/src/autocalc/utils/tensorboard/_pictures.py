@@ -91,7 +91,9 @@ def _chunk(name: bytes, content: bytes) -> bytes:
 def drawn(where: str, figure: Any) -> Array:
     """Return a Matplotlib figure as [3, height, width] of uint8."""
     if not hasattr(figure, "savefig"):
-        raise DTypeError(f"{where}: `figure` is {short(figure)}; it must be a figure.")
+        raise DTypeError(
+            f"{where}: `figure` is {short(figure)}; it must be a figure of Matplotlib."
+        )
     canvas = import_module("matplotlib.backends.backend_agg").FigureCanvasAgg(figure)
     canvas.draw()
     return np.asarray(canvas.buffer_rgba())[..., :3].transpose(2, 0, 1)
