@@ -27,9 +27,9 @@ from autocalc._dispatch.plugins.discovery import Plugin, Refusal, Registry, regi
 from autocalc._dispatch.plugins.many_dims import joined
 from autocalc._dispatch.selection import tuning
 from autocalc._dispatch.selection.arrays import arrays, constant
-from autocalc._dispatch.selection.reshaping import reshaped_view
 from autocalc._dispatch.selection.call import KernelCall
 from autocalc._dispatch.selection.provided import provided
+from autocalc._dispatch.selection.reshaping import reshaped_view
 from autocalc._dispatch.selection.select import (
     MAX_DECISIONS,
     Decomposed,
