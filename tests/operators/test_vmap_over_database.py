@@ -65,7 +65,7 @@ def function_of(name):
     return method if name in TENSOR_FIRST else function or method
 
 
-def samples_of(name, most=5):
+def samples_of(name, most=3):
     """Yield the leaves and the structure of some samples."""
     entry = database()[name]
     kind = torch.float64 if entry.supports_dtype(torch.float64, "cpu") else torch.int64

@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from autocalc.errors import VmapError
 
@@ -208,20 +209,6 @@ def _is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...], step: int) 
     return True
 
 
-class _Moved:
-    """Memory that begins some bytes after the first element of an array."""
-
-    def __init__(self, array: Any, offset: int, shape: Any, strides: Any) -> None:
-        self.kept = array
-        address, readonly = array.__array_interface__["data"]
-        self.__array_interface__ = {
-            **array.__array_interface__,
-            "data": (address + offset, readonly),
-            "shape": shape,
-            "strides": strides,
-        }
-
-
 def shared_by_examples(name: str, shape: Any) -> VmapError:
     """Return the error for a write of each example into memory that they share."""
     return VmapError(
@@ -295,9 +282,14 @@ class BatchedLibrary:
     def strided(self, array: Batched, shape: Any, strides: Any, offset: int) -> Any:
         """Return a view of each example that begins `offset` bytes after its start."""
         data, n = array.data, len(array.levels)
-        place = (*array.sizes, *shape), (*data.strides[:n], *strides)
-        seen = np.asarray(_Moved(data, offset, *place))
-        return Batched(array.levels, seen.view(array.dtype), tuple(shape), array.dtype)
+        steps = data.strides[:n]
+        start = offset // data.itemsize
+        if start:
+            line = as_strided(data, (start + 1,), (data.itemsize,))
+            data = line[start:]
+        seen = as_strided(data, (*array.sizes, *shape), (*steps, *strides))
+        # The base of a view is an array, which the owner of memory is found by.
+        return Batched(array.levels, seen.view(), tuple(shape), array.dtype)
 
     def address(self, array: Batched) -> int:
         """Return the address of the first element of the first example."""
