@@ -105,7 +105,7 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         self.options = options
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss of inputs of shape (N, F) or (F,) and targets.
+        """Return the loss of targets for inputs of shape (N, F) or (F,).
 
         The targets are those of `functional.linear_cross_entropy`.
         """
