@@ -10,7 +10,9 @@ from typing import Any
 
 from autocalc._batching.levels import hidden
 from autocalc._dispatch.device.batches import Level
+from autocalc._dispatch.device.device import host_dtype, joined_dtype
 from autocalc._dispatch.selection.arrays import arrays
+from autocalc._kernels.spec import Meta
 from autocalc._ops.arranging.joining import cat
 from autocalc._tensor import Tensor
 from autocalc._tensor.generator import (
@@ -258,7 +260,9 @@ class _Draws(Generator):
         dtype = self._above.drawn_dtype(dtype) if self._has_draws_above else dtype
         if self._randomness != "different":
             return dtype
-        return hidden(arrays.empty((self._level.size,), dtype), self._level, 0).dtype
+        size = (self._level.size,)
+        own = hidden(arrays.empty(size, host_dtype(dtype)), self._level, 0)
+        return joined_dtype(own, Meta((), dtype))
 
     @property
     def _has_draws_above(self) -> bool:
