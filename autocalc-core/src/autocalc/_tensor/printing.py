@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._dispatch.device.device import examples_of, whole
 from autocalc._tensor import dtypes
 from autocalc._tensor._number_texts import Form, form_of
 from autocalc._tensor.checks import as_int, check_flag, number
-from autocalc._tensor.device import host_array
 from autocalc.errors import ArgumentError
 
 
@@ -151,9 +151,12 @@ def _extras(x: Any) -> list[str]:
     usual = [dtypes.get_default_dtype()]
     if x.numel():
         usual += [dtypes.int64, dtypes.bool_]
-    hidden = x.is_meta or (_options.edgeitems == 0 and x.numel() > _options.threshold)
+    examples = examples_of(x._array)
+    hidden = x.is_meta or examples or (_options.edgeitems == 0 and x.numel() > _options.threshold)
     if hidden or (x.numel() == 0 and x.ndim != 1):
         extras.append(f"size={tuple(x.shape)}")
+    if examples:
+        extras.append(f"vmap={'x'.join(map(str, examples))}")
     if x.dtype not in usual:
         extras.append(f"dtype={x.dtype!r}")
     if not x.is_leaf:
@@ -165,7 +168,7 @@ def _extras(x: Any) -> list[str]:
 
 def _elements_text(x: Any, o: Options) -> str:
     """Return the elements in brackets, in lines of the options' width."""
-    array = host_array(x._array)
+    array = whole(x._array)
     if x.is_floating_point():
         with np.errstate(invalid="ignore"):  # for signalling NaNs
             array = array.astype(np.float64)

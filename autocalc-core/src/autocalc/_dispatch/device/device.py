@@ -335,6 +335,14 @@ def is_batched(dtype: Any) -> bool:
     return dtype.__class__ is DeviceDType and is_batched_place(dtype.place)
 
 
+def examples_of(array: Any) -> tuple[int, ...]:
+    """Return the numbers of examples that `vmap` hides in an array, for each level."""
+    if array.__class__ is DeviceArray and array.raw.__class__ is Batched:
+        sizes: tuple[int, ...] = array.raw.sizes
+        return sizes
+    return ()
+
+
 def by_example(*arrays: Any) -> Iterator[tuple[Any, ...]]:
     """Yield NumPy arrays for each example of `vmap`; once if none is batched."""
     batched = [a for a in arrays if getattr(a, "raw", None).__class__ is Batched]
