@@ -26,7 +26,7 @@ struct Pass : Kind {
             return Ref(py::object(object.attr(name)).release().ptr());
         };
         const py::module_ heapq = py::module_::import("heapq");
-        add = of(arrays.get(), "add");
+        add = of(arrays.get(), "plus");
         add_into = of(arrays.get(), "add_into");
         heappush = of(heapq, "heappush");
         heappop = of(heapq, "heappop");

@@ -121,15 +121,13 @@ GROUPS = (
     ),
     Group(
         "transforms of functions",
-        "AutoCalc does not transform functions: gradients come from a backward pass "
-        "over the recorded graph",
-        "use Python's `if` and `while`, a dimension for the batch, and "
-        "`ac.autograd.functional`",
+        "AutoCalc runs control flow in Python, and tensors inside a transform have no "
+        "other form to look at",
+        "use Python's `if` and `while`, or `ac.where` inside `ac.vmap`",
         {
             "autocalc": "cond while_loop",
             "autocalc.func": """
-                debug_unwrap functionalize grad grad_and_value hessian jacfwd
-                jacrev jvp linearize stack_module_state vjp vmap
+                debug_unwrap
             """,
         },
     ),

@@ -266,7 +266,7 @@ class Walk:
         elif memory == FRESH and not self.k.is_view(value):
             arrived[at] = self.k.add_into(value, total)
         else:
-            arrived[at] = self.k.add(total, value)
+            arrived[at] = self.k.plus(total, value)
         arrived[at + 1] = OWNED
 
     @marks("sum")

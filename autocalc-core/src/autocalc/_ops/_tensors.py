@@ -17,7 +17,7 @@ from autocalc._ops._operator.cast import astype, move
 from autocalc._ops._operator.factories import OPERATORS
 from autocalc._ops.arranging import joining
 from autocalc._ops.elementwise import arithmetic
-from autocalc._ops.views import broadcasting, slicing, view
+from autocalc._ops.views import broadcasting, levels, slicing, view
 from autocalc._tensor import Tensor, dtypes, make
 
 
@@ -100,13 +100,35 @@ class Tensors:
         """Return `a` itself if it is C-contiguous, else a copy that is."""
         return a if a.is_contiguous() else view.clone_op(a)
 
+    def plus(self, a: Tensor, b: Tensor) -> Tensor:
+        """Return the sum of two terms of a cotangent; see `arrays.alike`."""
+        if a._array.dtype is not b._array.dtype:
+            given = a._array
+            a = levels.summed(a, b._array, self._total)
+            b = levels.summed(b, given, self._total)
+        return arithmetic.add_op(a, b)
+
+    def _total(self, a: Tensor) -> Tensor:
+        found: Tensor = self.sum(a, (0,), False)
+        return found
+
     def add_into(self, total: Tensor, value: Tensor) -> Tensor:
         """Return the sum; a recorded pass writes nothing in place."""
-        return arithmetic.add_op(total, value)
+        return self.plus(total, value)
 
     def add_into_slice(self, total: Tensor, index: Any, part: Tensor) -> Tensor:
         """Return `total` with `part` added at ``[index]``."""
-        return arithmetic.add_op(total, slicing.placed(part, total.shape, index))
+        return self.plus(total, slicing.placed(part, total.shape, index))
+
+    @staticmethod
+    def hidden(a: Tensor, level: Any, dim: int) -> Tensor:
+        """Return `a` without a dimension that a level hides."""
+        return levels.hide(a, level, dim)
+
+    @staticmethod
+    def shown(a: Tensor, level: Any, dim: int) -> Tensor:
+        """Return `a` with the dimension that a level hides."""
+        return levels.show(a, level, dim)
 
     @staticmethod
     def reshape(a: Tensor, shape: Shape) -> Tensor:

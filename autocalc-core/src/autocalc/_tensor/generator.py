@@ -117,6 +117,10 @@ class Generator:
         """Return the dtype of memory for numbers from this generator: `dtype`."""
         return dtype
 
+    def over(self, generator: Generator) -> Generator:
+        """Return the generator to use where a program has given one: `generator`."""
+        return generator
+
     def _take(self, words: int) -> tuple[int, int]:
         with self._lock:
             offset = self._offset
@@ -171,7 +175,8 @@ def chosen(where: str, generator: Any) -> Generator:
             f"{where}: `generator` is a {type(generator).__name__}; it must be an "
             f"ac.Generator or None."
         )
-    return generator
+    other = _stand_in.get()
+    return generator if other is None else other().over(generator)
 
 
 bind(Generator=Generator)

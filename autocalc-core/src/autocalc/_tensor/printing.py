@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._dispatch.device.device import examples_of, whole
+from autocalc._dispatch.device.levels import levels_of, shown
 from autocalc._tensor import dtypes
 from autocalc._tensor._number_texts import Form, form_of
 from autocalc._tensor.checks import as_int, check_flag, number
+from autocalc._tensor.device import host_array
 from autocalc.errors import ArgumentError
 
 
@@ -126,6 +127,9 @@ def _start(kind: type) -> str:
 
 def describe(x: Any) -> str:  # a Tensor, whose module imports this one
     """Return ``tensor([...], dtype=..., grad_fn=...)``; defaults are left out."""
+    levels = levels_of(x._array)
+    if levels:
+        return _describe_batched(x, levels[-1])
     o = _options
     elements = "..." if x.is_meta else "[]"
     if x.numel() and not x.is_meta:
@@ -143,6 +147,15 @@ def describe(x: Any) -> str:  # a Tensor, whose module imports this one
     return f"{text})"
 
 
+def _describe_batched(x: Any, level: Any) -> str:
+    """Return the elements of all examples of a level of `vmap`."""
+    from autocalc._tensor.tensor import make  # late, since it imports this module
+
+    whole = make(shown(x._array, level, 0), None)
+    value = describe(whole).replace("\n", "\n    ")
+    return f"BatchedTensor(lvl={level.number}, bdim=0, value=\n    {value}\n)"
+
+
 def _extras(x: Any) -> list[str]:
     """Return the texts that follow the elements: size, dtype, history."""
     extras = []
@@ -151,12 +164,9 @@ def _extras(x: Any) -> list[str]:
     usual = [dtypes.get_default_dtype()]
     if x.numel():
         usual += [dtypes.int64, dtypes.bool_]
-    examples = examples_of(x._array)
-    hidden = x.is_meta or examples or (_options.edgeitems == 0 and x.numel() > _options.threshold)
+    hidden = x.is_meta or (_options.edgeitems == 0 and x.numel() > _options.threshold)
     if hidden or (x.numel() == 0 and x.ndim != 1):
         extras.append(f"size={tuple(x.shape)}")
-    if examples:
-        extras.append(f"vmap={'x'.join(map(str, examples))}")
     if x.dtype not in usual:
         extras.append(f"dtype={x.dtype!r}")
     if not x.is_leaf:
@@ -168,7 +178,7 @@ def _extras(x: Any) -> list[str]:
 
 def _elements_text(x: Any, o: Options) -> str:
     """Return the elements in brackets, in lines of the options' width."""
-    array = whole(x._array)
+    array = host_array(x._array)
     if x.is_floating_point():
         with np.errstate(invalid="ignore"):  # for signalling NaNs
             array = array.astype(np.float64)

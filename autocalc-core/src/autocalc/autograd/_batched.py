@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Gradients for batches of cotangents: one backward pass for each."""
+"""Gradients for batches of cotangents: one backward pass for all of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autocalc._ops.arranging.joining import stack
+from autocalc._ops.views.levels import hide, show
 from autocalc._tensor import Tensor
+from autocalc.autograd._levels import entered
 from autocalc.errors import GradError
 
 Found = tuple[Tensor | None, ...]
@@ -16,7 +17,7 @@ Found = tuple[Tensor | None, ...]
 def batched(
     outputs: Tensor | Sequence[Tensor], cotangents: Any, walk: Callable[..., Found]
 ) -> Found:
-    """Return gradients with the batch in front: those of ``walk(cotangents, last)``."""
+    """Return gradients with the batch in front: those of ``walk(cotangents)``."""
     given = [cotangents] if isinstance(cotangents, Tensor) else list(cotangents or ())
     count = 1 if isinstance(outputs, Tensor) else len(outputs)
     sizes = {g.shape[0] if isinstance(g, Tensor) and g.ndim else None for g in given}
@@ -28,17 +29,11 @@ def batched(
             f"{[_first(g) for g in given]}."
         )
     (size,) = sizes
-    rows = [
-        walk([g[i] for g in given], i + 1 == size)
-        for i in range(size)  # type: ignore[arg-type]  # not None
-    ]
-    return tuple(map(_stacked, zip(*rows, strict=True)))
+    with entered(size) as level:  # type: ignore[arg-type]  # not None
+        found = walk([hide(g, level, 0) for g in given])
+        return tuple([None if g is None else show(g, level, 0) for g in found])
 
 
 def _first(g: Any) -> int | None:
     return g.shape[0] if isinstance(g, Tensor) and g.ndim else None
 
-
-def _stacked(gradients: tuple[Tensor | None, ...]) -> Tensor | None:
-    """Return the gradients of one input, one for each cotangent, as one tensor."""
-    return None if gradients[0] is None else stack(gradients)  # type: ignore[arg-type]  # reached in all passes or in none

@@ -54,6 +54,9 @@ class FunctionContext:
         """Keep `tensors` until the backward pass."""
         self._to_save = tensors
 
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
+        """Do nothing: directional derivatives are derivatives of `backward`."""
+
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
         """The tensors that were passed to `save_for_backward`."""

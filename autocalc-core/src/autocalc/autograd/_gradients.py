@@ -30,7 +30,6 @@ from autocalc._tensor.checks import (
     sequence,
 )
 from autocalc.autograd import _anomaly
-from autocalc.autograd._batched import batched
 from autocalc.autograd._gradient_edge import GradientEdge
 from autocalc.errors import ArgumentError, DTypeError, GradError, HookError
 
@@ -198,8 +197,8 @@ def grad(
         The same as in `backward`.
     is_grads_batched
         True if `grad_outputs` have an additional first dimension, which counts several
-        gradients. The results then have this dimension, too. There is one backward pass
-        for each.
+        gradients. The results then have this dimension, too. One backward pass computes
+        all of them, as `vmap` does.
     materialize_grads
         True to return zeros instead of None; `allow_unused` is then True.
 
@@ -240,12 +239,14 @@ def grad(
     wanted = tensors_of("grad", "inputs", inputs)
     _check_some("grad", wanted)
     if is_grads_batched:
+        from autocalc.autograd._batched import batched  # late: few programs use it
+
         ends = tensors_of("grad", "outputs", outputs)
         keep = create_graph if retain_graph is None else retain_graph
         unused = bool(allow_unused) or materialize_grads
 
-        def walk_of(cotangents: list[Tensor], last: bool) -> tuple[Tensor | None, ...]:
-            flags = bool(keep) or not last, create_graph, True, unused, False
+        def walk_of(cotangents: list[Tensor]) -> tuple[Tensor | None, ...]:
+            flags = bool(keep), create_graph, True, unused, False
             return grad(ends, wanted, cotangents, *flags, materialize_grads)
 
         return batched(ends, grad_outputs, walk_of)

@@ -1,68 +1,30 @@
 # SPDX-License-Identifier: MIT
-"""Tensors whose batch dimension is hidden, and shown again, with their gradients."""
+"""Levels of `vmap` around a computation, and the gradients of what examples share."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from autocalc._batching.levels import hidden, levels_of, shown
 from autocalc._dispatch.device.batches import Level
-from autocalc._tensor import Tensor, make
-from autocalc.autograd._function import Function
+from autocalc._dispatch.device.levels import levels_of
+from autocalc._ops.reductions import reduction
+from autocalc._ops.views import levels
+from autocalc._tensor import Tensor
 from autocalc.errors import VmapError
 
 
-class Hide(Function):
-    """Hide a dimension in a level; the gradient shows it again."""
+@contextmanager
+def entered(size: int) -> Iterator[Level]:
+    """Make a level of this size, which is active in this block."""
+    from autocalc._batching import rules  # noqa: F401  late: takes 1 ms
 
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, level: Level, dim: int) -> Tensor:
-        """Return a view of `x` without the dimension."""
-        ctx.level, ctx.dim = level, dim
-        return _view(x, hidden(x._array, level, dim))
-
-    @staticmethod
-    def backward(ctx: Any, g: Tensor) -> Any:
-        """Return the gradient with the dimension."""
-        return show(g, ctx.level, ctx.dim), None, None
-
-
-class Show(Function):
-    """Show the dimension that a level hides; the gradient hides it again."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, level: Level, dim: int) -> Tensor:
-        """Return a view of `x` with the dimension."""
-        ctx.level, ctx.dim = level, dim
-        return _view(x, shown(x._array, level, dim))
-
-    @staticmethod
-    def backward(ctx: Any, g: Tensor) -> Any:
-        """Return the gradient without the dimension."""
-        return hide(g, ctx.level, ctx.dim), None, None
-
-
-def _view(x: Tensor, array: Any) -> Tensor:
-    """Return a tensor on memory of `x`, whose writes count as those of `x`."""
-    result = make(array, None)
-    result._version = x._cell()
-    return result
-
-
-def hide(x: Tensor, level: Level, dim: int) -> Tensor:
-    """Return a tensor without its dimension `dim`, for which `level` stands."""
-    if x._edge is None:
-        return _view(x, hidden(x._array, level, dim))
-    result: Tensor = Hide.apply(x, level, dim)
-    return result
-
-
-def show(x: Tensor, level: Level, dim: int) -> Tensor:
-    """Return a tensor with the dimension of `level` at place `dim`."""
-    if x._edge is None:
-        return _view(x, shown(x._array, level, dim))
-    result: Tensor = Show.apply(x, level, dim)
-    return result
+    level = Level(size)
+    try:
+        yield level
+    finally:
+        level.active = False
 
 
 def summed(gradient: Tensor, x: Any) -> Tensor:
@@ -71,11 +33,8 @@ def summed(gradient: Tensor, x: Any) -> Tensor:
     Levels of calls of `vmap` that still run stay: inside of them, each example has a
     gradient of its own.
     """
-    own = () if x is None else levels_of(x._array)
-    for level in levels_of(gradient._array):
-        if level not in own and not level.active:
-            gradient = show(gradient, level, 0).sum(0)
-    return gradient
+    like = None if x is None else x._array
+    return levels.summed(gradient, like, lambda a: reduction.sum(a, 0))
 
 
 def check_shared(gradient: Tensor, x: Any) -> None:

@@ -15,11 +15,13 @@ from autocalc._graph._grad_mode import enable_grad
 from autocalc._ops.arranging.joining import stack
 from autocalc._ops.creation.constants import eye, zeros
 from autocalc._ops.creation.like import ones_like, zeros_like
+from autocalc._ops.views.levels import hide, show
 from autocalc._ops.views.view import clone, reshape
 from autocalc._tensor import Tensor
 from autocalc._tensor import checks as _checks
 from autocalc._tensor.device import place_of_tensor as _place_of_tensor
 from autocalc.autograd._gradients import grad
+from autocalc.autograd._levels import entered
 from autocalc.autograd._gradients import tensors_of as _tensors_of
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
 
@@ -120,23 +122,8 @@ def jvp(
         _checks.check_flag("jvp", "strict", strict)
     call = _Call("jvp", func, inputs, create_graph, strict)
     tangents = call.vectors(v, call.inputs)
-    with enable_grad():
-        seeds = [zeros_like(y).requires_grad_() for y in call.outputs]
-        backward = call.gradients(call.outputs, seeds, True)
-        recorded = [(g, t) for g, t in zip(backward, tangents, strict=True)
-                    if g.requires_grad]  # fmt: skip
-    found: Sequence[Tensor | None] = [None] * len(seeds)
-    if recorded:
-        found = grad(*_columns(recorded, seeds), create_graph=create_graph,
-                     allow_unused=True)  # fmt: skip
-    products = call.filled(found, call.outputs, "output", "any input")
+    products = call.products(call.linear(), tangents, create_graph)
     return call.result(), call.given(products, call.single_output)
-
-
-def _columns(
-    recorded: list[tuple[Tensor, Tensor]], seeds: list[Tensor]
-) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
-    return [g for g, _ in recorded], seeds, [t for _, t in recorded]
 
 
 def jacobian(
@@ -149,17 +136,19 @@ def jacobian(
 ) -> Any:
     """Return the Jacobian of `func`, with the shape of the output and of the input.
 
-    The shape is that of the output followed by that of the input.  There is one
-    backward pass for each element of the outputs.
+    The shape is that of the output followed by that of the input.
 
     Parameters
     ----------
     func, inputs, create_graph, strict
         See `vjp`.
     vectorize
-        Accepted so that programs for PyTorch run; it has no effect.
+        True to compute all rows or columns in one pass, as `vmap` does. False takes one
+        pass for each, and less memory.
     strategy
-        It must be "reverse-mode", the only strategy.
+        "reverse-mode" computes one row for each element of the outputs by backward
+        passes. "forward-mode" computes one column for each element of the inputs by
+        directional derivatives; it needs `vectorize`.
 
     Returns
     -------
@@ -177,19 +166,50 @@ def jacobian(
     _checks.check_flags(
         "jacobian", create_graph=create_graph, strict=strict, vectorize=vectorize
     )
-    if strategy != "reverse-mode":
-        message = (
-            f"jacobian: `strategy`={strategy!r}; only 'reverse-mode' is available."
-        )
-        raise ArgumentError(message)
-    return _jacobian("jacobian", func, inputs, create_graph, strict)
+    form = _Form("jacobian", "strategy", strategy, vectorize, strict)
+    return _jacobian("jacobian", func, inputs, create_graph, strict, form)
+
+
+class _Form:
+    """How a Jacobian is computed: by rows or columns, one by one or all at once."""
+
+    def __init__(
+        self, where: str, name: str, strategy: Any, vectorize: bool, strict: bool
+    ) -> None:
+        if strategy not in ("reverse-mode", "forward-mode"):
+            raise ArgumentError(
+                f"{where}: `{name}`={strategy!r}; Expected strategy to be either "
+                f"'forward-mode' or 'reverse-mode'."
+            )
+        self.forward = strategy == "forward-mode"
+        self.vectorize = vectorize
+        if self.forward and not vectorize:
+            raise ArgumentError(
+                f"{where}: `{name}`='forward-mode' needs vectorize=True: columns are "
+                f"computed all at once."
+            )
+        if strict and vectorize:
+            raise GradError(
+                f"{where}: strict=True and vectorize=True are not supported together. "
+                f"Please either set strict=False or vectorize=False."
+            )
 
 
 def _jacobian(
-    where: str, func: Function, inputs: Tensors, create_graph: bool, strict: bool
+    where: str,
+    func: Function,
+    inputs: Tensors,
+    create_graph: bool,
+    strict: bool,
+    form: _Form,
 ) -> Any:
     call = _Call(where, func, inputs, create_graph, strict)
-    rows = tuple(call.jacobian_of(y, create_graph) for y in call.outputs)
+    if form.forward:
+        rows = call.columns(create_graph)
+    else:
+        rows = tuple(
+            call.jacobian_of(y, create_graph, form.vectorize) for y in call.outputs
+        )
     return rows[0] if call.single_output else rows
 
 
@@ -210,9 +230,9 @@ def hessian(
     inputs, create_graph, strict
         The same as in `vjp`.
     vectorize
-        Accepted for PyTorch's sake; it has no effect.
+        True to compute all rows in one pass, as `vmap` does.
     outer_jacobian_strategy
-        It must be "reverse-mode", the only strategy.
+        The `strategy` of `jacobian` for the second derivative.
 
     Returns
     -------
@@ -231,11 +251,8 @@ def hessian(
     _checks.check_flags(
         "hessian", create_graph=create_graph, strict=strict, vectorize=vectorize
     )
-    if outer_jacobian_strategy != "reverse-mode":
-        raise ArgumentError(
-            f"hessian: `outer_jacobian_strategy`={outer_jacobian_strategy!r}; only "
-            "'reverse-mode' is available."
-        )
+    name = "outer_jacobian_strategy"
+    form = _Form("hessian", name, outer_jacobian_strategy, vectorize, strict)
     single = isinstance(inputs, Tensor)
 
     def gradient(*args: Tensor) -> Tensors:
@@ -243,7 +260,7 @@ def hessian(
         found = call.gradients([call.of_one_element()], [None], True)
         return call.given(found, single)
 
-    return _jacobian("hessian", gradient, inputs, create_graph, strict)
+    return _jacobian("hessian", gradient, inputs, create_graph, strict, form)
 
 
 def vhp(
@@ -309,6 +326,13 @@ def hvp(
     if strict.__class__ is not _checks.FLAG:
         _checks.check_flag("hvp", "strict", strict)
     return vhp(func, inputs, v, create_graph, strict)
+
+
+def _units(x: Tensor) -> Tensor:
+    """Return the rows of an identity matrix, one for each element of `x`."""
+    if not x.numel():
+        return zeros(0, 0)
+    return eye(x.numel(), dtype=x.dtype, device=_place_of_tensor(x))
 
 
 class _Call:
@@ -411,27 +435,70 @@ class _Call:
         return [zeros_like(x) if g is None else g
                 for g, x in zip(found, like, strict=True)]  # fmt: skip
 
-    def jacobian_of(self, y: Tensor, create_graph: bool) -> Tensors:
-        """Return d y / d input for every input: a pass for each element of y."""
-        units = (
-            eye(y.numel(), dtype=y.dtype, device=_place_of_tensor(y))
-            if y.numel()
-            else zeros(0, 0)
-        )
-        walks = [
-            self.gradients([y], [reshape(units[i], y.shape)], create_graph)
-            for i in range(y.numel())
-        ]
-        if not walks:
+    def linear(self) -> tuple[list[Tensor], list[Tensor]]:
+        """Return cotangents of the outputs, and the gradients that depend on them.
+
+        The gradients are linear in the cotangents.
+        """
+        with enable_grad():
+            seeds = [zeros_like(y).requires_grad_() for y in self.outputs]
+            return seeds, self.gradients(self.outputs, seeds, True)
+
+    def products(
+        self, linear: Any, tangents: Sequence[Tensor], create_graph: bool
+    ) -> list[Tensor]:
+        """Return the products of the Jacobian with a direction."""
+        seeds, backward = linear
+        pairs = [(g, t) for g, t in zip(backward, tangents, strict=True)
+                 if g.requires_grad]  # fmt: skip
+        found: Sequence[Tensor | None] = [None] * len(seeds)
+        if pairs:
+            found = grad([g for g, _ in pairs], seeds, [t for _, t in pairs], True,
+                         create_graph, allow_unused=True)  # fmt: skip
+        return self.filled(found, self.outputs, "output", "any input")
+
+    def columns(self, create_graph: bool) -> tuple[Tensors, ...]:
+        """Return the Jacobian of each output: a direction for each input element."""
+        linear, columns = self.linear(), []
+        for i, x in enumerate(self.inputs):
+            units = reshape(_units(x), (x.numel(), *x.shape))
+            with entered(x.numel()) as level:
+                tangents = [zeros_like(z.detach()) for z in self.inputs]
+                tangents[i] = hide(units, level, 0)
+                found = self.products(linear, tangents, create_graph)
+                columns.append([show(c, level, c.ndim) for c in found])
+        blocks = [
+            [reshape(column[j], (*y.shape, *x.shape))
+             for column, x in zip(columns, self.inputs, strict=True)]
+            for j, y in enumerate(self.outputs)
+        ]  # fmt: skip
+        return tuple(self.given(block, self.single_input) for block in blocks)
+
+    def jacobian_of(self, y: Tensor, create_graph: bool, vectorize: bool) -> Tensors:
+        """Return d y / d input for every input: a pass for each element, or for all."""
+        units = _units(y)
+        if not y.numel():
             blocks = [
                 zeros(*y.shape, *x.shape, dtype=y.dtype, device=_place_of_tensor(y))
                 for x in self.inputs
             ]
+            return self.given(blocks, self.single_input)
+        rows: Any
+        if vectorize:
+            with entered(y.numel()) as level:
+                seed = hide(reshape(units, (y.numel(), *y.shape)), level, 0)
+                found = self.gradients([y], [seed], create_graph)
+                rows = [show(g, level, 0) for g in found]
         else:
-            blocks = [
-                reshape(stack(rows), (*y.shape, *x.shape))
-                for rows, x in zip(zip(*walks, strict=True), self.inputs, strict=True)
+            passes = [
+                self.gradients([y], [reshape(units[i], y.shape)], create_graph)
+                for i in range(y.numel())
             ]
+            rows = [stack(one) for one in zip(*passes, strict=True)]
+        blocks = [
+            reshape(row, (*y.shape, *x.shape))
+            for row, x in zip(rows, self.inputs, strict=True)
+        ]
         return self.given(blocks, self.single_input)
 
     def given(self, tensors: Sequence[Tensor], single: bool) -> Tensors:

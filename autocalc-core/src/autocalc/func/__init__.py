@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from autocalc._aliases import lookup as _lookup
 from autocalc._batching.calls import loops
 from autocalc.func._jacobians import hessian, jacfwd, jacrev
-from autocalc.func._modules import functionalize, stack_module_state
+from autocalc.func._modules import (
+    functionalize,
+    replace_all_batch_norm_modules_,
+    stack_module_state,
+)
 from autocalc.func._transforms import grad, grad_and_value, jvp, linearize, vjp
 from autocalc.func._vmap import vmap
 from autocalc.nn._module.functional_call import functional_call
@@ -28,6 +32,7 @@ __all__ = [
     "jvp",
     "linearize",
     "loops",
+    "replace_all_batch_norm_modules_",
     "stack_module_state",
     "vjp",
     "vmap",

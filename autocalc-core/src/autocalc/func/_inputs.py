@@ -36,7 +36,7 @@ class Point:
         self.where = where
         self.tensors = [self._apart(x) for x in leaves]
         self._inner = any(isinstance(x, Tensor) and x._edge is not None for x in leaves)
-        self._outer = current().grad or _DEPTH.get() > 0
+        self._outer = current().grad
         self.records = self._outer and (self._inner or _DEPTH.get() > 0)
 
     def _apart(self, x: Any) -> Tensor:
@@ -61,6 +61,12 @@ class Point:
         if not self.records and self._outer:
             own = {x._edge for x in self.tensors}
             self.records = _leads_elsewhere([y._edge for y in outputs], own)
+
+    def records_with(self, vectors: Sequence[Any]) -> bool:
+        """Return whether a product with these vectors is recorded."""
+        if self.records or not current().grad:
+            return self.records
+        return _DEPTH.get() > 0 or any(v is not None and v._edge for v in vectors)
 
     def released(self, tree: Any) -> Any:
         """Return outputs without the history that nobody outside needs."""
@@ -112,19 +118,22 @@ def _picked(where: str, args: tuple[Any, ...], argnums: Any) -> Any:
     if isinstance(argnums, int):
         return args[_number(where, args, argnums)]
     numbers = [_number(where, args, n) for n in argnums]
-    if not numbers or len(set(numbers)) < len(numbers):
-        raise ArgumentError(
-            f"{where}: argnums is {argnums!r}; argnums elements must be unique, and "
-            f"there must be at least one."
-        )
+    if not numbers:
+        message = f"{where}: argnums is {argnums!r}; Tuple argnums must be non-empty."
+        raise ArgumentError(message)
+    if len(set(numbers)) < len(numbers):
+        message = f"{where}: argnums is {argnums!r}; argnums elements must be unique."
+        raise ArgumentError(message)
     return tuple([args[n] for n in numbers])
 
 
 def _number(where: str, args: tuple[Any, ...], n: Any) -> int:
-    if isinstance(n, bool) or not isinstance(n, int) or not -len(args) <= n < len(args):
+    if isinstance(n, bool) or not isinstance(n, int):
+        raise ArgumentError(f"{where}: an element of argnums is {n!r}; it must be int.")
+    if not -len(args) <= n < len(args):
         raise ArgumentError(
-            f"{where}: argnum is {n!r}, but the function got {len(args)} positional "
-            f"inputs, numbered from 0 to {len(args) - 1}."
+            f"{where}: Got argnum={n}, but only {len(args)} positional inputs; they are "
+            f"numbered from 0."
         )
     return n % len(args)
 
@@ -151,8 +160,8 @@ def called(
         return found, None
     if not (isinstance(found, tuple) and len(found) == 2):
         raise ArgumentError(
-            f"{where}: the function returned {type(found).__name__}; with has_aux=True "
-            f"the output of function should be a tuple: (output, aux)."
+            f"{where}: output of function f should be a tuple (output, aux) if "
+            f"has_aux is True, and it is a {type(found).__name__}."
         )
     return found
 
@@ -160,6 +169,10 @@ def called(
 def checked_outputs(where: str, outputs: Any) -> tuple[list[Tensor], TreeSpec]:
     """Return the leaves of the outputs, which must be tensors, and their structure."""
     leaves, spec = tree_flatten(outputs)
+    if not leaves:
+        raise ArgumentError(
+            f"{where}: Expected f to be a function that has non-empty output."
+        )
     for y in leaves:
         if not isinstance(y, Tensor):
             raise ArgumentError(

@@ -30,6 +30,7 @@ def jacrev(
     *,
     has_aux: bool = False,
     chunk_size: int | None = None,
+    _preallocate_and_copy: bool = False,  # noqa: ARG001  accepted
 ) -> Callable[..., Any]:
     """Return a function that computes the Jacobian of `func`, row by row.
 

@@ -74,6 +74,32 @@ def _stacked(states: list[dict[str, Tensor]]) -> dict[str, Tensor]:
     return found
 
 
+def replace_all_batch_norm_modules_(root: Module) -> Module:
+    """Let all batch norms of a module use the statistics of each batch alone.
+
+    Running statistics are written in place, which `vmap` over examples cannot do, since
+    the examples share them.
+
+    Parameters
+    ----------
+    root
+        The module, which is changed.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> norm = ac.func.replace_all_batch_norm_modules_(ac.nn.BatchNorm1d(3))
+    >>> norm.running_mean is None
+    True
+    """
+    for module in root.modules():
+        if hasattr(module, "track_running_stats") and hasattr(module, "running_mean"):
+            module.track_running_stats = False
+            module.running_mean = module.running_var = None
+            module.num_batches_tracked = None
+    return root
+
+
 def functionalize(
     func: Callable[..., Any], *, remove: str = "mutations"
 ) -> Callable[..., Any]:

@@ -139,8 +139,9 @@ def _pulled_back(
     found: Sequence[Tensor | None] = [None] * len(point.tensors)
     if pairs:
         ends, seeds = [y for y, _ in pairs], [g for _, g in pairs]
+        records = point.records_with(seeds)
         found = _gradients.grad(
-            ends, point.tensors, seeds, keep, point.records, allow_unused=True
+            ends, point.tensors, seeds, keep or records, records, allow_unused=True
         )
     return [
         zeros_like(x.detach()) if g is None else g
@@ -199,9 +200,10 @@ def matching(
     vectors, found = tree_flatten(given)
     if len(vectors) != len(like) or (found != spec and len(like) > 1):
         raise GradError(
-            f"{where}: the vectors have the structure {found}, and {what} have {spec}. "
-            f"Expected pytree structure of cotangents to be the same as pytree "
-            f"structure of outputs to the function."
+            f"{where}: there are {len(vectors)} vectors of the structure {found}, and "
+            f"{what} have {spec}. Expected pytree structure of cotangents to be the "
+            f"same as pytree structure of outputs to the function: give the same "
+            f"python structure."
         )
     for v, x in zip(vectors, like, strict=True):
         if not isinstance(v, Tensor):
@@ -293,7 +295,8 @@ def jvp(
         if not isinstance(given, tuple):
             raise ArgumentError(
                 f"jvp: `{name}` is a {type(given).__name__}; Expected {name} to be a "
-                f"tuple. Write ({name[:-1]},) for a single one."
+                f"tuple, and both to have the same python structure. Write "
+                f"({name[:-1]},) for a single one."
             )
     linear = Linear("jvp", func, primals, has_aux=has_aux)
     product = linear.push(*tangents, strict=strict, retain_graph=False)
@@ -311,7 +314,7 @@ class Linear:
         self.where = where
         leaves, self._spec = tree_flatten(primals)
         if not leaves:
-            raise ArgumentError(f"{where}: there are no primals; give at least one.")
+            raise ArgumentError(f"{where}: give at least one Tensor as a primal.")
         self.point = point = Point(where, leaves)
         with differentiating():
             given = rebuilt(point.tensors, self._spec)
@@ -345,9 +348,10 @@ class Linear:
         found: Sequence[Any] = [None] * len(self._seeds)
         if pairs:
             ends, directions = [g for g, _ in pairs], [t for _, t in pairs]
+            records = self.point.records_with(directions)
             found = _gradients.grad(
-                ends, self._seeds, directions, retain_graph or self.point.records,
-                self.point.records, allow_unused=True,
+                ends, self._seeds, directions, retain_graph or records, records,
+                allow_unused=True,
             )  # fmt: skip
         products = iter(found)
         results = []

@@ -8,12 +8,13 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
-from autocalc._batching.levels import hidden
+import numpy as np
+
 from autocalc._dispatch.device.batches import Level
-from autocalc._dispatch.device.device import host_dtype, joined_dtype
+from autocalc._dispatch.device.device import host_dtype, is_batched, united
 from autocalc._dispatch.selection.arrays import arrays
-from autocalc._kernels.spec import Meta
 from autocalc._ops.arranging.joining import cat
+from autocalc._ops.views.levels import hide, show
 from autocalc._tensor import Tensor
 from autocalc._tensor.generator import (
     Generator,
@@ -22,7 +23,7 @@ from autocalc._tensor.generator import (
     drawing_from,
     generator_here,
 )
-from autocalc.autograd._levels import hide, show
+from autocalc.autograd._levels import entered
 from autocalc.errors import ArgumentError, VmapError
 from autocalc.utils._pytree import TreeSpec, tree_flatten, tree_unflatten
 
@@ -213,13 +214,11 @@ def _batch_size(leaves: list[Any], dims: list[int | None]) -> int:
 @contextmanager
 def _entered(size: int, randomness: str) -> Iterator[Level]:
     """Make a level for one call, and the generator of random numbers inside of it."""
-    level = Level(size)
-    drawn = _Draws(level, randomness, generator_here())
-    try:
+    above = generator_here()
+    with entered(size) as level:
+        drawn = _Draws(level, randomness, above)
         with drawing_from(lambda: drawn):
             yield level
-    finally:
-        level.active = False
 
 
 class _Draws(Generator):
@@ -247,7 +246,7 @@ class _Draws(Generator):
         steps = arrays.mul(
             arrays.arange(size, seed), arrays.constant(words, like=seed)
         )
-        return seed, hidden(arrays.add(steps, offset), self._level, 0)
+        return seed, arrays.hidden(arrays.add(steps, offset), self._level, 0)
 
     def _drawn(self, words: int) -> tuple[Any, Any]:
         above = self._above
@@ -257,23 +256,25 @@ class _Draws(Generator):
 
     def drawn_dtype(self, dtype: Any) -> Any:
         """Return the dtype of memory for the numbers of all examples."""
-        dtype = self._above.drawn_dtype(dtype) if self._has_draws_above else dtype
+        dtype = self._above.drawn_dtype(dtype)
         if self._randomness != "different":
             return dtype
-        size = (self._level.size,)
-        own = hidden(arrays.empty(size, host_dtype(dtype)), self._level, 0)
-        return joined_dtype(own, Meta((), dtype))
+        one = np.empty((self._level.size,), host_dtype(dtype))
+        mine = arrays.hidden(one, self._level, 0).dtype
+        return united([dtype, mine]) if is_batched(dtype) else mine
 
-    @property
-    def _has_draws_above(self) -> bool:
-        return self._above is not default_generator
+    def over(self, generator: Generator) -> Generator:
+        """Return a generator that draws from `generator` for each example."""
+        above = self._above
+        above = above.over(generator) if isinstance(above, _Draws) else generator
+        return _Draws(self._level, self._randomness, above)
 
     def manual_seed(self, seed: int) -> Generator:
         """Seed the generator outside of `vmap`."""
-        if self._has_draws_above:
-            self._above.manual_seed(seed)
-        else:
+        if self._above is default_generator:
             Generator.manual_seed(self._above, seed)
+        else:
+            self._above.manual_seed(seed)
         return self
 
 

@@ -74,7 +74,7 @@ MODULES = {
     "export": _TRACED,
     "fft": "there are no complex numbers, and so no Fourier transforms.",
     "functional": "there are no complex numbers, and so no Fourier transforms.",
-    "func": "functions are not transformed. Instead: torch.autograd.functional.",
+    "func": "tensors inside a transform have no other form. Instead: print them.",
     "futures": "processes wait for each other. Instead: concurrent.futures.",
     "fx": _TRACED,
     "hub": "code is not loaded from the network. Instead: install the package.",

@@ -308,7 +308,7 @@ def place_of(where: str, *operands: Any) -> DeviceDType | None:
     if META in names:  # only shapes matter
         return next(dtype for dtype in there if dtype.place == META)
     if any(map(is_batched_place, names)) and all(map(is_batched_place, names)):
-        return there[0] if len(names) == 1 else _joined(there)
+        return there[0] if len(names) == 1 else united(there)
     if any(x.dtype.__class__ is not DeviceDType and x.shape != () for x in flat):
         names.add("cpu")
     if len(names) > 1:
@@ -320,7 +320,7 @@ def place_of(where: str, *operands: Any) -> DeviceDType | None:
     return first
 
 
-def _joined(dtypes: Sequence[DeviceDType]) -> DeviceDType:
+def united(dtypes: Sequence[DeviceDType]) -> DeviceDType:
     """Return a dtype at the place that has the levels of all these dtypes."""
     levels: dict[int, Level] = {}
     for dtype in dtypes:
@@ -335,21 +335,13 @@ def is_batched(dtype: Any) -> bool:
     return dtype.__class__ is DeviceDType and is_batched_place(dtype.place)
 
 
-def examples_of(array: Any) -> tuple[int, ...]:
-    """Return the numbers of examples that `vmap` hides in an array, for each level."""
-    if array.__class__ is DeviceArray and array.raw.__class__ is Batched:
-        sizes: tuple[int, ...] = array.raw.sizes
-        return sizes
-    return ()
-
-
 def by_example(*arrays: Any) -> Iterator[tuple[Any, ...]]:
     """Yield NumPy arrays for each example of `vmap`; once if none is batched."""
     batched = [a for a in arrays if getattr(a, "raw", None).__class__ is Batched]
     if not batched:
         yield tuple([whole(a) for a in arrays])
         return
-    place = _joined([a.dtype for a in batched])
+    place = united([a.dtype for a in batched])
     full = [repeated(a, place.of(a.dtype)).raw.data for a in arrays]
     sizes = tuple([level.size for level in place.library.levels])  # type: ignore[attr-defined]  # of batched arrays
     for index in np.ndindex(sizes):

@@ -23,8 +23,11 @@ from autocalc._dispatch.device.device import (
     DeviceArray,
     DeviceDType,
     dtype_near,
+    is_batched,
+    joined_dtype,
     transfer,
 )
+from autocalc._dispatch.device.levels import hidden, shown, unshared
 from autocalc._dispatch.device.slice_ranges import common_storage, slice_ranges
 from autocalc._dispatch.engine.eager import accelerated, elementwise
 from autocalc._dispatch.selection.call import KernelCall
@@ -130,18 +133,32 @@ def copier(general: KernelCall) -> Callable[..., Array]:
 
 
 def adder(general: KernelCall) -> Callable[[Array, Array], Array]:
-    """Make ``add_into(total, value)``, which adds to memory that the caller owns."""
+    """Make ``add_into(total, value)``, which adds to memory that the caller owns.
+
+    It returns the sum: `total`, or a new array if `total` has no room for it.
+    """
     index = general.index
 
     def add_into(total: Array, value: Array) -> Array:
         dtype = total.dtype
         kernel = current().selection.tables[index].get(dtype)
+        if value.dtype is not dtype and (is_batched(value.dtype) or is_batched(dtype)):
+            return arrays.add(*arrays.alike(total, value))
         if kernel is None or value.dtype is not dtype:
             return general(total, value, into=total)
         kernel(total, total, value)
         return total
 
     return elementwise("into", 2, index)(add_into)
+
+
+def summer(general: KernelCall, add: Callable[..., Array]) -> Callable[..., Array]:
+    """Make ``plus(a, b)``, which returns the sum of two terms of a cotangent."""
+
+    def plus(a: Array, b: Array) -> Array:
+        return add(a, b) if a.dtype is b.dtype else add(*arrays.alike(a, b))
+
+    return elementwise("arrays", 2, general.index)(plus)
 
 
 def filler(general: KernelCall) -> Callable[..., Array]:
@@ -189,6 +206,7 @@ class Arrays:
         for name, spec in TABLE.items():
             setattr(self, name, _call(KernelCall(spec)))
         self.add_into = adder(KernelCall(TABLE["add"]))
+        self.plus = summer(KernelCall(TABLE["add"]), self.add)
         self.full = filler(KernelCall(TABLE["fill"]))
         self.refill = refiller(KernelCall(TABLE["fill"]))
         self.sum_to = accelerated("sum_to", self._sum_to)
@@ -279,12 +297,33 @@ class Arrays:
         there = dtype_near(like, a.dtype)
         return a if there is a.dtype else there.copied(a)
 
+    hidden = staticmethod(hidden)
+    shown = staticmethod(shown)
+
+    def alike(self, *terms: Array) -> list[Array]:
+        """Return terms of a cotangent, after sums over the examples that share it.
+
+        All terms belong to one value of the forward pass.  If one of them does not have
+        a level of `vmap`, the value does not: then the examples share it.  Inside of
+        that call of `vmap`, each example keeps its own.
+        """
+        found = list(terms)
+        for i, a in enumerate(terms):
+            for other in terms:
+                for level in unshared(found[i], other):
+                    found[i] = self.sum(shown(found[i], level, 0), (0,), False)
+        return found
+
     def contiguous(self, a: Array) -> Array:
         """Return `a` itself if it is C-contiguous, otherwise a contiguous copy."""
         return a if a.flags.c_contiguous else self.copy(a)
 
     def add_into_slice(self, total: Array, index: Any, part: Array) -> Array:
-        """Add `part` into ``total[index]``; return `total`."""
+        """Add `part` into ``total[index]``; return `total`, or a new sum."""
+        if part.dtype is not total.dtype:
+            total, part = self.alike(total, part)
+            if is_batched(part.dtype):  # the total has no room for each example
+                total = self.copy(total, into=self.empty(total.shape, part.dtype))
         place = self.slice(total, index)
         self.add(place, part, into=place)
         return total
@@ -299,6 +338,8 @@ class Arrays:
         that memory.
         """
         values = [value for _, value in parts]
+        if any(value.dtype is not values[0].dtype for value in values):
+            return self._joined_alike(shape, [index for index, _ in parts], values)
         places = slice_ranges(shape, [index for index, _ in parts])
         if places is None:
             total = self.zeros(shape, values[0].dtype)
@@ -312,6 +353,16 @@ class Arrays:
         for index, value in parts:
             self.copy(value, into=self.slice(out, index))
         return out, True
+
+    def _joined_alike(
+        self, shape: Shape, indices: Sequence[Any], values: Sequence[Array]
+    ) -> tuple[Array, bool]:
+        """Do what `joined` does if not all parts have the same levels of `vmap`."""
+        values = self.alike(*values)
+        total = self.zeros(shape, joined_dtype(*values))
+        for index, value in zip(indices, values, strict=True):
+            self.add_into_slice(total, index, value)
+        return total, True
 
     @staticmethod
     def empty_like(a: Array, shape: Shape, dtype: DType | None = None) -> Array:

@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy import ndarray
 
-from autocalc._dispatch.device.device import dtype_near
+from autocalc._dispatch.device.device import dtype_near, whole
 from autocalc._dispatch.selection.arrays import arrays, constant
 from autocalc._dispatch.selection.state import check_values, recordings
 from autocalc._kernels.rules import broadcast_shapes
@@ -341,9 +341,10 @@ def normal(
         )
     wide = dtypes.float32 if kind.is_half else kind
     center, spread = (as_operand(x, wide)._array for x in (mean, std))
-    axes = tuple(range(spread.ndim))
-    if spread.size and not float(arrays.min(spread, axes)) >= 0:
-        least = float(arrays.min(spread, axes))
+    known = whole(spread)
+    axes = tuple(range(known.ndim))
+    if known.size and not float(arrays.min(known, axes)) >= 0:
+        least = float(arrays.min(known, axes))
         message = (
             f"normal: `std` contains {least:g}; a standard deviation must not be "
             "negative."

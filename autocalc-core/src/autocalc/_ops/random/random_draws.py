@@ -85,7 +85,7 @@ def drawn_floats(
 
 def draws(kernel: str, shape: tuple[int, ...], dtype: Any, generator: Any) -> Any:
     """Return a new array with numbers of a kernel, under `vmap` for each example."""
-    array = arrays.empty(shape, drawn_dtype(dtype) if generator is None else dtype)
+    array = arrays.empty(shape, drawn_dtype(dtype))
     random_into(kernel, array, 0.0, 1.0, generator)
     return array
 

@@ -64,9 +64,9 @@ def random_words(shape: tuple[int, ...], generator: Generator | None) -> Any:
     """Return random integers of 62 bits."""
     selection = current().selection
     dtype = dtypes.int64.numpy
-    words = selection.empty(shape, drawn_dtype(dtype) if generator is None else dtype)
+    words = selection.empty(shape, drawn_dtype(dtype))
     seed, offset = chosen("random integers", generator).draw(2 * words.size)
-    key = "words", words.dtype
+    key = "words", words.dtype, offset.dtype
     run = selection.tables[_BITS.index].get(key)
     if run is None:
         run, _ = _BITS.decided(seed, offset, 62, into=words)
