@@ -34,14 +34,18 @@ class Level:
         in the order of their numbers.
     size
         The size of the dimension.
+    start
+        The serial number of nodes when the call began.  Tensors of older nodes do not
+        have the level.
     active
         Whether the call of `vmap` still runs.
     """
 
-    __slots__ = ("__weakref__", "active", "number", "size")
+    __slots__ = ("__weakref__", "active", "number", "size", "start")
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, start: int = 0) -> None:
         self.size = size
+        self.start = start
         self.active = True
         with _LOCK:
             taken = set(_LEVELS)
@@ -141,6 +145,11 @@ class Batched:
         """Whether all examples are one and the same memory."""
         n = len(self.levels)
         return self._data is not None and not any(self._data.strides[:n])
+
+    @property
+    def is_view(self) -> bool:
+        """Whether another array may have the same memory."""
+        return self._data is not None and self._data.base is not None
 
     def _like(self, data: Any) -> Batched:
         return Batched(self.levels, data, data.shape[len(self.levels) :], data.dtype)

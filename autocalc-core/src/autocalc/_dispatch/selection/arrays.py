@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._dispatch.device import device_views as on_device
+from autocalc._dispatch.device.batches import Batched
 from autocalc._dispatch.device.device import (
     ARRAYS,
     DeviceArray,
@@ -230,6 +231,8 @@ class Arrays:
     @staticmethod
     def is_view(a: Array) -> bool:
         """Return whether `a` is a view of another array: others may see its memory."""
+        if a.__class__ is DeviceArray and a.base is None:
+            return a.raw.__class__ is Batched and a.raw.is_view
         return isinstance(a.base, ARRAYS)
 
     @staticmethod
@@ -542,6 +545,8 @@ def constant(value: Any, dtype: Any) -> Array:
         value = _exact(value)  # because it is used as a key
     if value == 0 and isinstance(value, float) and copysign(1.0, value) < 0:
         return _number(value, dtype)  # -0.0 and 0 would be the same key in a dict
+    if is_batched(dtype):  # a cached array would keep the levels of a call of `vmap`
+        return _number(value, dtype)
     key = (value, dtype)
     array = _constants.get(key)
     if array is None:
