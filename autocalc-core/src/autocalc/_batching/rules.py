@@ -67,7 +67,7 @@ def _fill(call: Call) -> Any:
     *("scatter_mul", "softmax", "softmax_backward"),
 )
 def _along_axis(call: Call) -> Any:
-    """Count the dimension `axis` from behind the examples."""
+    """Count the dimension `axis` after those of the examples."""
     axis, *more = call.attributes
     if call.spec.name.startswith("resample") and call.ndim(0) == 5:
         return DECLINED
@@ -77,7 +77,7 @@ def _along_axis(call: Call) -> Any:
 
 @rule("logsumexp", "max", "mean", "min", "norm", "prod", "std", "sum", "var")
 def _over_axes(call: Call) -> Any:
-    """Count the dimensions `axes` from behind the examples."""
+    """Count the dimensions `axes` after those of the examples."""
     axes, *more = call.attributes
     if not call.ndim(0):  # a number is reduced over no dimensions
         column = arrays.reshape(call.inputs[0], (call.size, 1))
