@@ -40,9 +40,7 @@ LEFT_OUT = {
 }
 
 NAMES = sorted(
-    name
-    for name, spec in TABLE.items()
-    if not spec.writes and name not in LEFT_OUT
+    name for name, spec in TABLE.items() if not spec.writes and name not in LEFT_OUT
 )
 
 
@@ -62,11 +60,17 @@ def is_small(inputs):
     return all(x.size <= MOST_ELEMENTS for x in flat)
 
 
-def choices(name, inputs):
-    """Return which operands are batched: all, and each alone."""
-    places = [i for i, x in enumerate(inputs) if x is not None]
-    if name.startswith("attention"):  # without seed, which examples share
-        places = places[: {"attention": 3, "attention_backward": 6}[name]]
+def choices(spec, inputs):
+    """Return which operands are batched: all, and each alone.
+
+    Examples share the seed and the offset of random numbers.
+    """
+    names = [operand.name for operand in spec.inputs]
+    places = [
+        i
+        for i, x in enumerate(inputs)
+        if x is not None and names[i] not in {"seed", "offset"}
+    ]
     return [places, *[[i] for i in places]] if len(places) > 1 else [places]
 
 
@@ -97,7 +101,10 @@ def run(spec, inputs, sample, dtype):
 def check(spec, sample, places):
     """Compare a call on batched arrays with one call for each example."""
     examples = [
-        [varied(x, b, spec.elementwise) if i in places else x for i, x in enumerate(sample.inputs)]
+        [
+            varied(x, b, spec.elementwise) if i in places else x
+            for i, x in enumerate(sample.inputs)
+        ]
         for b in range(EXAMPLES)
     ]
     dtype = dtype_of(spec)
@@ -136,7 +143,7 @@ def ran(name, most):
         return [
             check(spec, sample, places)
             for sample in samples_of(spec, most)
-            for places in choices(name, sample.inputs)
+            for places in choices(spec, sample.inputs)
         ]
 
 
