@@ -17,7 +17,6 @@ from autocalc.errors import GradError, VmapError
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("expecttest", reason="PyTorch's database imports it")
-from autocalc.utils._pytree import tree_flatten, tree_unflatten  # noqa: E402
 from tests.operators.both import Skipped, ours, spread  # noqa: E402
 from tests.operators.test_against_database import (  # noqa: E402
     ARRANGED,
@@ -28,29 +27,34 @@ from tests.operators.test_against_database import (  # noqa: E402
     find,
 )
 
+from autocalc.utils._pytree import tree_flatten, tree_unflatten  # noqa: E402
+
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
 
 EXAMPLES = 3
 
 #: Functions that make tensors: there is nothing to batch.
-WITHOUT_TENSORS = frozenset(
-    """arange empty eye full linspace logspace ones tril_indices triu_indices zeros
-    """.split()
-)
+WITHOUT_TENSORS = {
+    *("arange", "empty", "eye", "full", "linspace", "logspace", "ones", "tril_indices"),
+    *("triu_indices", "zeros"),
+}
 
 #: Functions that refuse at least one sample: the shape of their result depends on
 #: values, they return numbers of Python, or they write into a tensor that is shared.
-REFUSED = frozenset(
-    """allclose argwhere bincount equal histc histogram histogramdd index_put item
-    masked_select nn.functional.batch_norm nn.functional.embedding
-    nn.functional.ctc_loss nn.functional.embedding_bag
-    nn.functional.instance_norm nn.functional.one_hot
-    nonzero repeat_interleave unique unique_consecutive
-    """.split()
-)
+REFUSED = {
+    *("allclose", "argwhere", "bincount", "equal", "histc", "histogram"),
+    *("histogramdd", "index_put", "item", "masked_select", "nn.functional.batch_norm"),
+    *(
+        "nn.functional.embedding",
+        "nn.functional.ctc_loss",
+        "nn.functional.embedding_bag",
+    ),
+    *("nn.functional.instance_norm", "nn.functional.one_hot", "nonzero"),
+    *("repeat_interleave", "unique", "unique_consecutive"),
+}
 
 #: Results with undefined values.
-UNDEFINED = frozenset({"empty_like", "new_empty"})
+UNDEFINED = {"empty_like", "new_empty"}
 
 
 def function_of(name):
@@ -145,9 +149,7 @@ def check_gradient(call, examples, stacked, found):
     gradients = ac.autograd.grad(ends, inputs, materialize_grads=True)
     for b, rows in enumerate(expected):
         for g, row in zip(gradients, rows, strict=True):
-            np.testing.assert_allclose(
-                g[b].numpy(), row.numpy(), rtol=1e-7, atol=1e-8
-            )
+            np.testing.assert_allclose(g[b].numpy(), row.numpy(), rtol=1e-7, atol=1e-8)
 
 
 def gradients_of(call, example, wanted):

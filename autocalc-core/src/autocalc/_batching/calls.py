@@ -19,6 +19,7 @@ from autocalc._dispatch.device.batches import (
     Batched,
     Level,
     Levels,
+    memory,
     shared_by_examples,
 )
 from autocalc._dispatch.device.device import DeviceArray, DeviceDType, repeated
@@ -69,8 +70,8 @@ class Call:
         self.spec, self.size, self.attributes = spec, size, attributes
         self.inputs = [x for x, _ in inputs]
         self.batched = [batched for _, batched in inputs]
-        self.shapes = [None if out is None else out.shape for out in outs]
-        self.dtypes = [None if out is None else _numpy(out) for out in outs]
+        self.shapes: list[Any] = [None if out is None else out.shape for out in outs]
+        self.dtypes: list[Any] = [None if out is None else _numpy(out) for out in outs]
         self.want = sum(1 << i for i, out in enumerate(outs) if out is not None)
         self.free = (outs[0].shape, _numpy(outs[0])) if spec.free else None
 
@@ -85,7 +86,7 @@ class Call:
         if self.spec.name == "fill":
             return (arrays.copy(args[0], into=arrays.empty(shape, self.free[1])),)  # type: ignore[index]  # it is free
         found = kernel(*args, **words)
-        return found if isinstance(found, (tuple, list)) else (found,)
+        return tuple(found) if isinstance(found, (tuple, list)) else (found,)
 
     def only(self, *places: int) -> bool:
         """Return whether no other inputs than those at `places` are batched."""
@@ -211,7 +212,8 @@ def _lined_up(x: Any, levels: Levels) -> tuple[Any, bool]:
     raw: Batched = x.raw
     data = raw.data
     if raw.is_same and data.size:
-        return data[(*(0,) * len(raw.levels), ...)], False
+        first = (*(0,) * len(raw.levels), ...)
+        return data[first], False
     if len(levels) == 1:
         return data, True
     at = tuple([slice(None) if one in raw.levels else None for one in levels])
@@ -251,9 +253,7 @@ def _put(out: Any, result: Any, add: int, fresh: bool) -> None:
         arrays.copy(result, into=raw.data)
 
 
-def _decomposed(
-    spec: KernelSpec, outs: Sequence[Any], rest: tuple[Any, ...]
-) -> Any:
+def _decomposed(spec: KernelSpec, outs: Sequence[Any], rest: tuple[Any, ...]) -> Any:
     """Return the results of the decomposition for batched operands, if there is one."""
     if spec.decomposition is None:
         return DECLINED
@@ -301,8 +301,8 @@ def _looped(call: Call) -> Any:
         )
     found = []
     for b in range(call.size):
-        one = [_example(x, batched, b)
-               for x, batched in zip(call.inputs, call.batched, strict=True)]  # fmt: skip
+        pairs = zip(call.inputs, call.batched, strict=True)
+        one = [_example(x, batched, b) for x, batched in pairs]
         shape = call.free and call.free[0]
         found.append(call.run(*one, *call.attributes, shape=shape))
     return [
@@ -360,3 +360,4 @@ def loops() -> list[str]:
 
 
 provide(batched=batched_kernel)
+memory.empty = arrays.empty

@@ -33,7 +33,8 @@ def _elementwise(call: Call) -> Any:
         None if x is None else _padded(x, batched, ndim)
         for x, batched in zip(call.inputs, call.batched, strict=True)
     ]
-    if len(call.dtypes) > 1 or call.attributes or call.dtypes[0] == operands[0].dtype:
+    first: Any = operands[0]
+    if len(call.dtypes) > 1 or call.attributes or call.dtypes[0] == first.dtype:
         return call.run(*operands, *call.attributes)
     out = arrays.empty((call.size, *call.shapes[0]), call.dtypes[0])
     return (getattr(arrays, call.spec.name)(*operands, into=out),)
@@ -67,7 +68,7 @@ def _fill(call: Call) -> Any:
     *("scatter_mul", "softmax", "softmax_backward"),
 )
 def _along_axis(call: Call) -> Any:
-    """Count the dimension `axis` after those of the examples."""
+    """Count the dimension `axis` without that of the examples."""
     axis, *more = call.attributes
     if call.spec.name.startswith("resample") and call.ndim(0) == 5:
         return DECLINED
@@ -77,7 +78,7 @@ def _along_axis(call: Call) -> Any:
 
 @rule("logsumexp", "max", "mean", "min", "norm", "prod", "std", "sum", "var")
 def _over_axes(call: Call) -> Any:
-    """Count the dimensions `axes` after those of the examples."""
+    """Count the dimensions `axes` without that of the examples."""
     axes, *more = call.attributes
     if not call.ndim(0):  # a number is reduced over no dimensions
         column = arrays.reshape(call.inputs[0], (call.size, 1))
@@ -107,7 +108,7 @@ def _index_select(call: Call) -> Any:
 
 def _written_at(call: Call, scatter: Any) -> Any:
     axis, *_ = call.attributes
-    a, index, src = call.inputs
+    _, index, src = call.inputs
     if not call.batched[1]:
         return call.run(call.full(0), index, call.full(2), axis + 1)
     shape = src.shape[call.batched[2] :]
@@ -263,7 +264,58 @@ def _searchsorted(call: Call) -> Any:
     return (arrays.reshape(found, values.shape),)
 
 
-@rule("linear", "layer_norm")
+@rule("linear")
+def _linear(call: Call) -> Any:
+    """Multiply by shared weights at once, or by the weights of each example."""
+    x, weight, bias = call.inputs
+    if call.only(0):
+        return call.run(x, weight, bias, *call.attributes)
+    if call.attributes != ("none",) or call.shapes[1] is not None:
+        return DECLINED
+    rows = _rows_of(x, call.batched[0])
+    turned = arrays.permute(weight, (0, 2, 1) if call.batched[1] else (1, 0))
+    out = arrays.gemm(rows, turned, None)[0]
+    if bias is not None:
+        line = _padded(bias, call.batched[2], 2)
+        # If only the bias belongs to the examples, the product is shared.
+        into = out if out.ndim == 3 else None
+        out = arrays.add(out, line, into=into)
+    return arrays.reshape(out, (call.size, *call.shapes[0])), None
+
+
+def _rows_of(x: Any, batched: bool) -> Any:
+    """Return the rows of each example, [B, M, n], or rows that all share, [M, n]."""
+    if not batched:
+        return arrays.reshape(x, (-1, x.shape[-1]))
+    return arrays.reshape(x, (x.shape[0], -1, x.shape[-1]))
+
+
+@rule("linear_backward")
+def _linear_backward(call: Call) -> Any:
+    """Compute the gradients of the weights of each example by one product for each."""
+    if not call.batched[0] or any(0 in x.shape for x in call.inputs if x is not None):
+        return DECLINED
+    g, x, weight = call.inputs
+    dx = dweight = dbias = None
+    if call.want & 1:
+        dx = arrays.gemm(_rows_of(g, True), weight, None)[0]
+        dx = arrays.reshape(dx, (call.size, *call.shapes[0]))
+    if call.want & 2:
+        dweight = _outer(_rows_of(g, True), _rows_of(x, call.batched[1]))
+    if call.want & 4:
+        dbias = arrays.sum(_rows_of(g, True), (1,), False)
+    return dx, dweight, dbias
+
+
+def _outer(g: Any, x: Any) -> Any:
+    """Return g^T x for each example; of one row it is an outer product."""
+    if g.shape[1] == 1:
+        columns = arrays.reshape(g, (g.shape[0], g.shape[2], 1))
+        return arrays.mul(columns, x)
+    return arrays.gemm(arrays.permute(g, (0, 2, 1)), x, None)[0]
+
+
+@rule("layer_norm")
 def _rows(call: Call) -> Any:
     """Compute each row: with shared weights, the dimensions in front are free."""
     if not call.only(0):
@@ -271,7 +323,7 @@ def _rows(call: Call) -> Any:
     return call.run(*call.inputs, *call.attributes)
 
 
-@rule("linear_backward", "layer_norm_backward", "rms_norm_backward")
+@rule("layer_norm_backward", "rms_norm_backward")
 def _rows_backward(call: Call) -> Any:
     """Compute the gradients of rows; those of weights are sums for each example."""
     weights = len(call.inputs) - 1
@@ -381,7 +433,10 @@ def _random(call: Call) -> Any:
         return DECLINED
     shape = call.shapes[0]
     return call.run(
-        seed, arrays.slice(offset, (0, ...)), *call.attributes, shape=(call.size, *shape)
+        seed,
+        arrays.slice(offset, (0, ...)),
+        *call.attributes,
+        shape=(call.size, *shape),
     )
 
 
@@ -396,12 +451,14 @@ def _draw_apart(offset: Any) -> bool:
 @rule("dropout")
 def _dropout(call: Call) -> Any:
     """Drop elements of all examples; without an offset for each, the same ones."""
-    a, seed, offset = call.inputs
+    _, seed, offset = call.inputs
     if not call.batched[2]:
         return DECLINED if call.batched[1] else _dropped_alike(call)
     if not _draw_apart(offset):
         return DECLINED
-    return call.run(call.full(0), seed, arrays.slice(offset, (0, ...)), *call.attributes)
+    return call.run(
+        call.full(0), seed, arrays.slice(offset, (0, ...)), *call.attributes
+    )
 
 
 def _dropped_alike(call: Call) -> Any:
@@ -423,4 +480,3 @@ def _by_values(call: Call) -> Any:
         f"examples could have different shapes. We do not support batching operators "
         f"that can output dynamic shape. Use where() instead of a mask as an index."
     )
-

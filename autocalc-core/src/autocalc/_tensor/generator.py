@@ -113,11 +113,11 @@ class Generator:
         _, offset = self._take(words)
         return self._seed_word, np.array(offset, _INT64)
 
-    def drawn_dtype(self, dtype: Any) -> Any:
+    def _drawn_dtype(self, dtype: Any) -> Any:
         """Return the dtype of memory for numbers from this generator: `dtype`."""
         return dtype
 
-    def over(self, generator: Generator) -> Generator:
+    def _over(self, generator: Generator) -> Generator:
         """Return the generator to use where a program has given one: `generator`."""
         return generator
 
@@ -176,7 +176,7 @@ def chosen(where: str, generator: Any) -> Generator:
             f"ac.Generator or None."
         )
     other = _stand_in.get()
-    return generator if other is None else other().over(generator)
+    return generator if other is None else other()._over(generator)
 
 
 bind(Generator=Generator)
@@ -275,7 +275,7 @@ def drawn_dtype(dtype: Any) -> Any:
     Under `vmap`, a generator that draws for each example replaces it.
     """
     other = _stand_in.get()
-    return dtype if other is None else other().drawn_dtype(dtype)
+    return dtype if other is None else other()._drawn_dtype(dtype)
 
 
 def manual_seed(seed: int) -> Generator:

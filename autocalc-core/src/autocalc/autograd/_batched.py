@@ -36,4 +36,3 @@ def batched(
 
 def _first(g: Any) -> int | None:
     return g.shape[0] if isinstance(g, Tensor) and g.ndim else None
-

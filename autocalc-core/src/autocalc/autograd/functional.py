@@ -15,14 +15,15 @@ from autocalc._graph._grad_mode import enable_grad
 from autocalc._ops.arranging.joining import stack
 from autocalc._ops.creation.constants import eye, zeros
 from autocalc._ops.creation.like import ones_like, zeros_like
-from autocalc._ops.views.levels import hide, show
+from autocalc._ops.views.levels import hide as _hide
+from autocalc._ops.views.levels import show as _show
 from autocalc._ops.views.view import clone, reshape
 from autocalc._tensor import Tensor
 from autocalc._tensor import checks as _checks
 from autocalc._tensor.device import place_of_tensor as _place_of_tensor
 from autocalc.autograd._gradients import grad
-from autocalc.autograd._levels import entered
 from autocalc.autograd._gradients import tensors_of as _tensors_of
+from autocalc.autograd._levels import entered as _entered
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
@@ -462,11 +463,11 @@ class _Call:
         linear, columns = self.linear(), []
         for i, x in enumerate(self.inputs):
             units = reshape(_units(x), (x.numel(), *x.shape))
-            with entered(x.numel()) as level:
+            with _entered(x.numel()) as level:
                 tangents = [zeros_like(z.detach()) for z in self.inputs]
-                tangents[i] = hide(units, level, 0)
+                tangents[i] = _hide(units, level, 0)
                 found = self.products(linear, tangents, create_graph)
-                columns.append([show(c, level, c.ndim) for c in found])
+                columns.append([_show(c, level, c.ndim) for c in found])
         blocks = [
             [reshape(column[j], (*y.shape, *x.shape))
              for column, x in zip(columns, self.inputs, strict=True)]
@@ -485,10 +486,10 @@ class _Call:
             return self.given(blocks, self.single_input)
         rows: Any
         if vectorize:
-            with entered(y.numel()) as level:
-                seed = hide(reshape(units, (y.numel(), *y.shape)), level, 0)
+            with _entered(y.numel()) as level:
+                seed = _hide(reshape(units, (y.numel(), *y.shape)), level, 0)
                 found = self.gradients([y], [seed], create_graph)
-                rows = [show(g, level, 0) for g in found]
+                rows = [_show(g, level, 0) for g in found]
         else:
             passes = [
                 self.gradients([y], [reshape(units[i], y.shape)], create_graph)

@@ -57,7 +57,7 @@ class Point:
         return x.detach().requires_grad_()
 
     def finish(self, outputs: Sequence[Tensor]) -> None:
-        """Look whether the outputs lead to tensors that the caller may differentiate."""
+        """Find whether the outputs depend on other tensors that need a gradient."""
         if not self.records and self._outer:
             own = {x._edge for x in self.tensors}
             self.records = _leads_elsewhere([y._edge for y in outputs], own)
@@ -132,8 +132,8 @@ def _number(where: str, args: tuple[Any, ...], n: Any) -> int:
         raise ArgumentError(f"{where}: an element of argnums is {n!r}; it must be int.")
     if not -len(args) <= n < len(args):
         raise ArgumentError(
-            f"{where}: Got argnum={n}, but only {len(args)} positional inputs; they are "
-            f"numbered from 0."
+            f"{where}: Got argnum={n}, but only {len(args)} positional inputs; they "
+            f"are numbered from 0."
         )
     return n % len(args)
 

@@ -21,7 +21,7 @@ from autocalc.func._inputs import (
     replaced,
 )
 from autocalc.func._transforms import Linear, _pulled_back
-from autocalc.func._vmap import vmap
+from autocalc.func._vmap import is_count, vmap
 
 
 def jacrev(
@@ -30,7 +30,7 @@ def jacrev(
     *,
     has_aux: bool = False,
     chunk_size: int | None = None,
-    _preallocate_and_copy: bool = False,  # noqa: ARG001  accepted
+    _preallocate_and_copy: bool = False,
 ) -> Callable[..., Any]:
     """Return a function that computes the Jacobian of `func`, row by row.
 
@@ -113,7 +113,7 @@ def jacfwd(
     has_aux: bool = False,
     *,
     chunk_size: int | None = None,
-    randomness: str = "error",
+    randomness: str = "error",  # noqa: ARG001  of the function, which runs once
 ) -> Callable[..., Any]:
     """Return a function that computes the Jacobian of `func`, column by column.
 
@@ -216,7 +216,7 @@ def hessian(
 
 def check_chunks(where: str, chunk_size: Any) -> None:
     """Raise unless a chunk size is None or a positive integer."""
-    if chunk_size is not None and not (isinstance(chunk_size, int) and chunk_size > 0):
+    if not is_count(chunk_size):
         raise ArgumentError(
             f"{where}: `chunk_size` should be greater than 0. (got {chunk_size!r})"
         )

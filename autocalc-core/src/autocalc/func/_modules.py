@@ -47,9 +47,7 @@ def stack_module_state(
     autocalc.Size([3, 4, 1])
     """
     if not models:
-        raise ArgumentError(
-            "stack_module_state: Expected at least one model, got 0."
-        )
+        raise ArgumentError("stack_module_state: Expected at least one model, got 0.")
     if len({model.training for model in models}) > 1:
         raise ArgumentError(
             "stack_module_state: Expected all models to have the same training/eval "
@@ -111,7 +109,7 @@ def functionalize(
     Parameters
     ----------
     func
-        The function.
+        A function of tensors, which is returned.
     remove
         ``"mutations"`` or ``"mutations_and_views"``.
 

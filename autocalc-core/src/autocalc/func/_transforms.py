@@ -63,7 +63,7 @@ def grad(
     >>> ac.func.grad(ac.func.grad(cube))(ac.tensor(2.0))
     tensor(12.)
     """
-    both = grad_and_value(func, argnums, has_aux, _where="grad")
+    both = _both("grad", func, argnums, has_aux)
 
     @wraps(func)
     def gradient(*args: Any, **kwargs: Any) -> Any:
@@ -74,11 +74,7 @@ def grad(
 
 
 def grad_and_value(
-    func: Callable[..., Any],
-    argnums: int | tuple[int, ...] = 0,
-    has_aux: bool = False,
-    *,
-    _where: str = "grad_and_value",
+    func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
     """Return a function that computes the gradient of `func` and its value.
 
@@ -99,15 +95,22 @@ def grad_and_value(
     >>> ac.func.grad_and_value(lambda x: x**3)(ac.tensor(2.0))
     (tensor(12.), tensor(8.))
     """
+    return _both("grad_and_value", func, argnums, has_aux)
+
+
+def _both(
+    where: str, func: Callable[..., Any], argnums: Any, has_aux: bool
+) -> Callable[..., Any]:
+    """Return the function that `grad_and_value` returns."""
 
     @wraps(func)
     def gradient_and_value(*args: Any, **kwargs: Any) -> Any:
-        leaves, spec = chosen(_where, args, argnums)
-        point = Point(_where, leaves)
-        given = replaced(_where, args, argnums, rebuilt(point.tensors, spec))
+        leaves, spec = chosen(where, args, argnums)
+        point = Point(where, leaves)
+        given = replaced(where, args, argnums, rebuilt(point.tensors, spec))
         with differentiating():
-            output, aux = called(_where, func, given, kwargs, has_aux)
-            _check_number(_where, output)
+            output, aux = called(where, func, given, kwargs, has_aux)
+            _check_number(where, output)
         point.finish([output])
         found = _pulled_back(point, [output], [None], keep=point.records)
         value = point.released((output, aux) if has_aux else output)
@@ -343,7 +346,9 @@ class Linear:
         like, where = self.point.tensors, self.where
         vectors = matching(where, tangents, like, self._spec, "the primals")
         pairs = [
-            (g, t) for g, t in zip(self._backward, vectors, strict=True) if g is not None
+            (g, t)
+            for g, t in zip(self._backward, vectors, strict=True)
+            if g is not None
         ]
         found: Sequence[Any] = [None] * len(self._seeds)
         if pairs:

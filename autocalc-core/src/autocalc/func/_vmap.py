@@ -27,6 +27,12 @@ from autocalc.autograd._levels import entered
 from autocalc.errors import ArgumentError, VmapError
 from autocalc.utils._pytree import TreeSpec, tree_flatten, tree_unflatten
 
+
+def is_count(chunk_size: Any) -> bool:
+    """Return whether this is None or a positive integer."""
+    return chunk_size is None or (isinstance(chunk_size, int) and chunk_size > 0)
+
+
 _RANDOMNESS = ("error", "different", "same")
 
 
@@ -58,8 +64,9 @@ def vmap(
         The place of this dimension in each result: one number, or a structure like the
         result's.
     randomness
-        What random functions do: ``"different"`` draws other numbers for each example,
-        ``"same"`` draws one number for all of them, and ``"error"`` raises an error.
+        ``"error"`` to raise an error if `func` calls a random function,
+        ``"different"`` to draw other numbers for each example, or ``"same"`` to draw
+        the same numbers for all examples.
     chunk_size
         The largest number of examples that are computed at once, to save memory.  None
         means all of them.
@@ -92,7 +99,7 @@ def vmap(
             f"vmap: `randomness` is {randomness!r}; Only allowed values for randomness "
             f"are 'error', 'different', or 'same'."
         )
-    if chunk_size is not None and not (isinstance(chunk_size, int) and chunk_size > 0):
+    if not is_count(chunk_size):
         raise ArgumentError(
             f"vmap: chunk_size should be None or greater than 0. (got {chunk_size!r})"
         )
@@ -205,7 +212,7 @@ def _batch_size(leaves: list[Any], dims: list[int | None]) -> int:
             f"vmap: Expected all tensors to have the same size in the mapped "
             f"dimension, got sizes {sizes} for the mapped dimension."
         )
-    return sizes[0]
+    return int(sizes[0])
 
 
 # ---- levels --------------------------------------------------------------------------
@@ -243,9 +250,7 @@ class _Draws(Generator):
             return self._drawn(words)
         size = self._level.size
         seed, offset = self._drawn(words * size)
-        steps = arrays.mul(
-            arrays.arange(size, seed), arrays.constant(words, like=seed)
-        )
+        steps = arrays.mul(arrays.arange(size, seed), arrays.constant(words, like=seed))
         return seed, arrays.hidden(arrays.add(steps, offset), self._level, 0)
 
     def _drawn(self, words: int) -> tuple[Any, Any]:
@@ -254,19 +259,19 @@ class _Draws(Generator):
             return draw(above, words)
         return above.draw(words)
 
-    def drawn_dtype(self, dtype: Any) -> Any:
+    def _drawn_dtype(self, dtype: Any) -> Any:
         """Return the dtype of memory for the numbers of all examples."""
-        dtype = self._above.drawn_dtype(dtype)
+        dtype = self._above._drawn_dtype(dtype)
         if self._randomness != "different":
             return dtype
         one = np.empty((self._level.size,), host_dtype(dtype))
         mine = arrays.hidden(one, self._level, 0).dtype
         return united([dtype, mine]) if is_batched(dtype) else mine
 
-    def over(self, generator: Generator) -> Generator:
+    def _over(self, generator: Generator) -> Generator:
         """Return a generator that draws from `generator` for each example."""
         above = self._above
-        above = above.over(generator) if isinstance(above, _Draws) else generator
+        above = above._over(generator) if isinstance(above, _Draws) else generator
         return _Draws(self._level, self._randomness, above)
 
     def manual_seed(self, seed: int) -> Generator:

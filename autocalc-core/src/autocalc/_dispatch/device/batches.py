@@ -73,6 +73,15 @@ def is_batched_place(place: str) -> bool:
     return place.startswith(VMAP)
 
 
+class Memory:
+    """The allocator of batched arrays: the dispatcher's, so that recordings see it."""
+
+    empty = staticmethod(np.empty)
+
+
+memory: Any = Memory
+
+
 class Batched:
     """An array of all examples that has the shape of one example.
 
@@ -103,7 +112,7 @@ class Batched:
     def data(self) -> Any:
         """The array of all examples; memory is allocated at the first use."""
         if self._data is None:
-            self._data = np.empty(self.sizes + self.shape, self.dtype)
+            self._data = memory.empty(self.sizes + self.shape, self.dtype)
         return self._data
 
     def give(self, result: Any) -> bool:
@@ -200,9 +209,7 @@ class _Flags:
         self.c_contiguous = c_contiguous
 
 
-def _is_contiguous(
-    shape: tuple[int, ...], strides: tuple[int, ...], step: int
-) -> bool:
+def _is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...], step: int) -> bool:
     for size, stride in zip(reversed(shape), reversed(strides), strict=True):
         if size != 1 and stride != step:
             return False
@@ -276,7 +283,8 @@ class BatchedLibrary:
         index = tuple([slice(None) if one in own else None for one in levels])
         sizes = tuple([level.size for level in levels])
         shape = data.shape[len(own) :]
-        seen = np.broadcast_to(data[(*index, Ellipsis)], sizes + shape)
+        place = (*index, ...)
+        seen = np.broadcast_to(data[place], sizes + shape)
         return Batched(levels, seen, shape, data.dtype)
 
     def to_host(self, array: Batched) -> Any:
@@ -290,7 +298,8 @@ class BatchedLibrary:
                 f"control flow. Use where(), or return the tensor and read it "
                 f"outside of vmap."
             )
-        return array.data[(*(0,) * len(array.levels), ...)].copy()
+        first = (*(0,) * len(array.levels), ...)
+        return array.data[first].copy()
 
     def strided(self, array: Batched, shape: Any, strides: Any, offset: int) -> Any:
         """Return a view of each example that begins `offset` bytes after its start."""

@@ -345,7 +345,8 @@ def by_example(*arrays: Any) -> Iterator[tuple[Any, ...]]:
     full = [repeated(a, place.of(a.dtype)).raw.data for a in arrays]
     sizes = tuple([level.size for level in place.library.levels])  # type: ignore[attr-defined]  # of batched arrays
     for index in np.ndindex(sizes):
-        yield tuple([a[(*index, ...)] for a in full])
+        example = (*index, ...)
+        yield tuple([a[example] for a in full])
 
 
 def whole(array: Any) -> Any:

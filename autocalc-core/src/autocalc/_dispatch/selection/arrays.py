@@ -280,7 +280,10 @@ class Arrays:
     @staticmethod
     def arange(n: int, like: Array) -> Array:
         """Return the read-only integers 0 to n - 1, on the device of `like`."""
-        return _integers_below(n, dtype_near(like, INT64))
+        dtype = dtype_near(like, INT64)
+        if is_batched(dtype):
+            return dtype.copied(_integers_below(n, INT64))
+        return _integers_below(n, dtype)
 
     def cast(self, a: Array, dtype: DType) -> Array:
         """Return a copy of `a` with another dtype, in the same layout and place."""
@@ -311,7 +314,7 @@ class Arrays:
         that call of `vmap`, each example keeps its own.
         """
         found = list(terms)
-        for i, a in enumerate(terms):
+        for i in range(len(found)):
             for other in terms:
                 for level in unshared(found[i], other):
                     found[i] = self.sum(shown(found[i], level, 0), (0,), False)
@@ -363,8 +366,8 @@ class Arrays:
         """Do what `joined` does if not all parts have the same levels of `vmap`."""
         values = self.alike(*values)
         total = self.zeros(shape, joined_dtype(*values))
-        for index, value in zip(indices, values, strict=True):
-            self.add_into_slice(total, index, value)
+        for place, value in zip(indices, values, strict=True):
+            self.add_into_slice(total, place, value)
         return total, True
 
     @staticmethod
@@ -545,8 +548,6 @@ def constant(value: Any, dtype: Any) -> Array:
         value = _exact(value)  # because it is used as a key
     if value == 0 and isinstance(value, float) and copysign(1.0, value) < 0:
         return _number(value, dtype)  # -0.0 and 0 would be the same key in a dict
-    if is_batched(dtype):  # a cached array would keep the levels of a call of `vmap`
-        return _number(value, dtype)
     key = (value, dtype)
     array = _constants.get(key)
     if array is None:
@@ -555,7 +556,8 @@ def constant(value: Any, dtype: Any) -> Array:
         array = _number(value, dtype)
         if dtype.__class__ is not DeviceDType:
             array.flags.writeable = False
-        if not 2**63 <= abs(value) < inf:  # 2.0**70 must not stand for 2**70
+        # 2.0**70 must not stand for 2**70, and levels of `vmap` must end.
+        if not 2**63 <= abs(value) < inf and not is_batched(dtype):
             _constants[key] = array
     return array
 

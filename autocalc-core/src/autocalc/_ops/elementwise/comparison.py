@@ -17,8 +17,8 @@ from autocalc._kernels.table import TABLE
 from autocalc._ops._operator.arguments import Operand, check_tensor
 from autocalc._ops._operator.checks import check_float
 from autocalc._ops._operator.coerce import (
-    beside,
     array_beside,
+    beside,
     cast,
     coerce,
     coerce_two,

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from autocalc._dispatch.device.device import agreed
 from autocalc._graph._grad_mode import no_grad
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.checks import check_float, check_shape
 from autocalc._ops._operator.coerce import cast, same_dtype
-from autocalc._dispatch.device.device import agreed
 from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import nary
 from autocalc._ops._operator.halves import rounded_once

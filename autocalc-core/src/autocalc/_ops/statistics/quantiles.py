@@ -26,7 +26,7 @@ from autocalc._ops.elementwise import (
 )
 from autocalc._ops.indexing import indexing
 from autocalc._ops.reductions import extrema, reduction
-from autocalc._ops.sequences import scans, sorting
+from autocalc._ops.sequences import sorting
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import number
