@@ -177,6 +177,9 @@ class Batched:
     def reshape(self, *shape: Any) -> Batched:
         """Return a view in another shape; the strides must allow it."""
         sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+        if -1 in sizes and not self.data.size:  # NumPy could not tell the size
+            known = -math.prod(sizes)
+            sizes = [self.size // max(known, 1) if n == -1 else n for n in sizes]
         seen = self.data.reshape(self.sizes + tuple(sizes))
         if seen.size and not np.may_share_memory(seen, self.data):
             raise ValueError("cannot reshape without a copy")
