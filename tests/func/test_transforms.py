@@ -430,6 +430,92 @@ def test_each_transform_of_a_mapped_function_equals_that_of_a_loop():
         alike(transform(mapped)(x), transform(looped)(x))
 
 
+@pytest.mark.parametrize("outer", [grad, jacrev, jacfwd, hessian])
+def test_derivatives_of_a_loss_with_a_mapped_and_a_plain_term(outer):
+    x, w = numbers(3, 4), numbers(4)
+
+    def mapped(w):
+        return vmap(lambda r: (r * w).sin().sum())(x).sum() + (w**3).sum()
+
+    def plain(w):
+        return (x * w).sin().sum() + (w**3).sum()
+
+    alike(outer(mapped)(w), outer(plain)(w))
+    alike(jacfwd(outer(mapped))(w), jacfwd(outer(plain))(w))
+
+
+def test_a_function_that_writes_in_place_has_all_derivatives():
+    def writes(r):
+        y = r * 2
+        y.copy_(r**2)
+        y[1:] *= 3
+        return (y * y).sum()
+
+    def plain(r):
+        return (r**4).sum() + 8 * (r[1:] ** 4).sum()
+
+    x = numbers(3, 4)
+    for transform in (grad, hessian, lambda f: jacfwd(grad(f))):
+        alike(vmap(transform(writes))(x), vmap(transform(plain))(x))
+
+
+def test_hessian_vector_products_forward_and_backward_agree():
+    model, x = mlp(), numbers(6, 4)
+    parameters = {name: p.detach() for name, p in model.named_parameters()}
+    v = {name: numbers(*p.shape, seed=1) for name, p in parameters.items()}
+
+    def loss(parameters):
+        return functional_call(model, parameters, (x,)).square().mean()
+
+    def along(parameters):
+        return sum((g * v[name]).sum() for name, g in grad(loss)(parameters).items())
+
+    _, forward = jvp(grad(loss), (parameters,), (v,))
+    backward = grad(along)(parameters)
+    for name in v:
+        alike(forward[name], backward[name])
+
+
+@pytest.mark.parametrize("jacobian", [jacrev, jacfwd, hessian])
+def test_mapped_jacobians_without_examples(jacobian):
+    shape = vmap(jacobian(lambda r: r**3))(numbers(0, 4)).shape
+    assert shape == ((0, 4, 4, 4) if jacobian is hessian else (0, 4, 4))
+
+
+def test_gradients_of_each_sequence_of_an_lstm():
+    model, x = nn.LSTM(3, 4).double(), numbers(3, 5, 2, 3)
+    parameters = {name: p.detach() for name, p in model.named_parameters()}
+
+    def loss(parameters, x):
+        return functional_call(model, parameters, (x,))[0].square().sum()
+
+    found = vmap(grad(loss), (None, 0))(parameters, x)
+    for i in range(3):
+        for name, g in grad(loss)(parameters, x[i]).items():
+            alike(found[name][i], g)
+
+
+def test_an_ensemble_of_batch_norms_trains_its_own_statistics():
+    models = [nn.BatchNorm1d(4).double() for _ in range(3)]
+    parameters, buffers = stack_module_state(models)
+    parameters = {name: p.detach() for name, p in parameters.items()}
+    x = numbers(5, 4)
+
+    def run(p, b):
+        return functional_call(models[0], (p, b), (x,))
+
+    found = vmap(run)(parameters, buffers)
+    alike(found[1], models[1](x))
+    alike(buffers["running_mean"][2], models[1].running_mean)
+
+
+def test_compiled_functions():
+    x = numbers(3, 4)
+    compiled = ac.compile(vmap(grad(lambda r: (r**3).sum())))
+    alike(compiled(x), 3 * x**2)
+    alike(compiled(2 * x), 12 * x**2)
+
+
 def test_perturbations_are_not_confused():
     # d/dx x * (d/dy (x + y) at y = 1) is 1; if x were taken for y, it would be 2.
     def inner(x):

@@ -278,6 +278,42 @@ def test_a_tensor_may_be_mapped_and_shared():
     alike(g, 2 * (z[:, None] + z).cos().sum(0))
 
 
+SHARED = {
+    "write": lambda r, w: put(r * w, 0, (r * w)[0] * r[1]).dot(w),
+    "write into a shared tensor": lambda r, w: put(w * 1, 0, 0.0).dot(r),
+    "write from a shared tensor": lambda r, w: put(r * 1, slice(1, None), w[1:]).dot(w),
+    "parts": lambda r, w: (r[:2] * w.split(2)[0]).sum() + w.split(2)[1].sum() * r[0],
+    "two results": lambda r, w: ac.stack([w.square().sum(), (r * w).sum()]),
+    "mean and variance": lambda r, w: sum(ac.var_mean(w)) * r,
+    "no example": lambda r, w: w.square(),
+}
+
+
+def put(x, index, value):
+    x[index] = value
+    return x
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_gradients_of_a_shared_tensor(name):
+    x, w = numbers(3, 4), numbers(4).requires_grad_()
+    found = vmap(lambda r: SHARED[name](r, w))(x).sum() + w.exp().sum()
+    expected = sum(SHARED[name](r, w).sum() for r in x) + w.exp().sum()
+    alike(ac.autograd.grad(found, w)[0], ac.autograd.grad(expected, w)[0])
+
+
+def test_a_shared_tensor_that_leaves_the_call():
+    x, w, kept = numbers(3, 4), numbers(4).requires_grad_(), []
+
+    def function(r):
+        kept.append(w * 2)
+        return r.dot(kept[0])
+
+    found = vmap(function)(x).sum() + kept[0].square().sum()
+    expected = (x @ (w * 2)).sum() + (4 * w**2).sum()
+    alike(ac.autograd.grad(found, w)[0], ac.autograd.grad(expected, w)[0])
+
+
 def test_hooks_see_the_gradient_of_a_shared_tensor():
     x, w = numbers(3, 2), numbers(2).requires_grad_()
     seen = []
@@ -982,6 +1018,19 @@ def test_a_module_and_its_gradients_equal_a_loop(name):
         strict=True,
     ):
         alike(g, e, 1e-10)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_and_its_gradients_without_examples(name):
+    make, shapes = MODULES[name]
+    module = make()
+    if isinstance(module, nn.Module):
+        module = module.double().eval()
+    inputs = [numbers(0, *shape).requires_grad_() for shape in shapes]
+    found = vmap(module)(*inputs)
+    assert found.shape == (0, *module(*[numbers(*shape) for shape in shapes]).shape)
+    gradients = ac.autograd.grad(found.sum(), inputs, materialize_grads=True)
+    assert [g.shape for g in gradients] == [x.shape for x in inputs]
 
 
 INDEXED_MODULES = {
