@@ -97,6 +97,8 @@ VIEWS = {
     "reshape": lambda x: OPERATORS["reshape"](x, (3, 2)),
     "permute": lambda x: OPERATORS["permute"](x, (1, 0)),
     "expand": lambda x: OPERATORS["expand"](x, (4, 2, 3)),
+    "hide": lambda x: ac.vmap(lambda row: row * row)(x),
+    "show": lambda x: ac.vmap(lambda row: row.sum() * row)(x),
     "slice": lambda x: x[1:, ::2],
     "diagonal": lambda x: x.diagonal(1),
     "as_strided": lambda x: x.as_strided((3, 2), (1, 2)),
