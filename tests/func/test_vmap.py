@@ -485,6 +485,43 @@ def test_distributions_of_each_example():
         vmap(lambda s: ac.distributions.Normal(0.0, s).sample())(-x.abs() - 1)
 
 
+DISTRIBUTIONS = {
+    "Normal": lambda a: ac.distributions.Normal(a, a.exp()),
+    "Uniform": lambda a: ac.distributions.Uniform(a, a + 1),
+    "Laplace": lambda a: ac.distributions.Laplace(a, a.exp()),
+    "Gamma": lambda a: ac.distributions.Gamma(a.exp(), a.exp()),
+    "Beta": lambda a: ac.distributions.Beta(a.exp(), a.exp() + 1),
+    "Dirichlet": lambda a: ac.distributions.Dirichlet(a.exp()),
+    "Bernoulli": lambda a: ac.distributions.Bernoulli(logits=a),
+    "Categorical": lambda a: ac.distributions.Categorical(logits=a),
+    "Multinomial": lambda a: ac.distributions.Multinomial(5, logits=a),
+    "MultivariateNormal": lambda a: ac.distributions.MultivariateNormal(
+        a, ac.outer(a, a) + ac.eye(4, dtype=a.dtype)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_distributions_with_parameters_of_each_example(name):
+    x, make = numbers(3, 4), DISTRIBUTIONS[name]
+    mapped = vmap(lambda a: make(a).sample((2,)), randomness="different")
+    drawn = mapped(x)
+    assert drawn.shape == (3, *make(x[0]).sample((2,)).shape)
+    log_prob = vmap(lambda a, s: make(a).log_prob(s))
+    alike(log_prob(x, drawn), loop(lambda a, s: make(a).log_prob(s), x, drawn))
+    if name != "Multinomial":
+        alike(
+            vmap(lambda a: make(a).entropy())(x), loop(lambda a: make(a).entropy(), x)
+        )
+
+
+@pytest.mark.parametrize("draw", [lambda x: ac.poisson(x.exp()), lambda x: ac.binomial(
+    x.exp().floor(), x.sigmoid())])  # fmt: skip
+def test_draws_that_are_repeated_until_accepted_are_refused(draw):
+    with pytest.raises(VmapError, match=r"needed by Python|depends on the values"):
+        vmap(draw, randomness="different")(numbers(3, 4))
+
+
 def test_dropped_elements_have_no_gradient():
     x = ac.ones(3, 50, dtype=ac.float64).requires_grad_()
     y = vmap(F.dropout, randomness="different")(x)
