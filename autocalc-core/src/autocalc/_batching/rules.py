@@ -445,7 +445,7 @@ def _draw_apart(offset: Any) -> bool:
 
     In nested calls of `vmap`, examples of one level may draw the same numbers.
     """
-    return offset.ndim == 1 and len(set(offset.tolist())) == offset.size
+    return offset.ndim == 1 and len(set(offset.tolist())) == len(offset)
 
 
 @rule("dropout")

@@ -328,8 +328,9 @@ class Arrays:
         """Add `part` into ``total[index]``; return `total`, or a new sum."""
         if part.dtype is not total.dtype:
             total, part = self.alike(total, part)
-            if is_batched(part.dtype):  # the total has no room for each example
-                total = self.copy(total, into=self.empty(total.shape, part.dtype))
+            there = joined_dtype(total, part)
+            if there is not total.dtype:  # the total has no room for each example
+                total = self.copy(total, into=self.empty(total.shape, there))
         place = self.slice(total, index)
         self.add(place, part, into=place)
         return total
