@@ -516,6 +516,37 @@ def test_compiled_functions():
     alike(compiled(2 * x), 12 * x**2)
 
 
+SECOND = {
+    "std": lambda r: r.std(),
+    "logcumsumexp": lambda r: r.logcumsumexp(0),
+    "cumprod": lambda r: r.cumprod(0),
+    "prod": lambda r: r.prod(),
+    "quantile": lambda r: r.quantile(0.3),
+    "parts": lambda r: r[0] * r[1:] + r[:2].sum() * r[2],
+    "unfold": lambda r: r.unfold(0, 2, 1) ** 3,
+    "cdist": lambda r: ac.cdist(r.reshape(2, 2), r.reshape(2, 2).exp()),
+    "solve": lambda r: ac.linalg.solve(ac.outer(r, r) + ac.eye(4, dtype=r.dtype), r),
+    "matrix_exp": lambda r: ac.linalg.matrix_exp(r.reshape(2, 2)),
+    "svdvals": lambda r: ac.linalg.svdvals(r.reshape(2, 2)),
+    "layer_norm": lambda r: F.layer_norm(r, (4,), r * 2, r + 1),
+    "attention": lambda r: F.scaled_dot_product_attention(*[r.reshape(1, 2, 2)] * 3),
+    "cross_entropy": lambda r: F.cross_entropy(r, ac.tensor(1)),
+    "conv": lambda r: F.conv1d(r.reshape(1, 1, 4), r[:2].reshape(1, 1, 2)),
+    "interpolate": lambda r: F.interpolate(r.reshape(1, 1, 4), size=6, mode="linear"),
+}
+
+
+@pytest.mark.parametrize("name", SECOND)
+def test_mapped_second_derivatives_equal_a_loop(name):
+    x = numbers(3, 4)
+
+    def function(r):
+        return SECOND[name](r).square().sum()
+
+    for f in (hessian(function), jacfwd(grad(function)), jacfwd(jacfwd(function))):
+        alike(vmap(f)(x), ac.stack([f(r) for r in x]), 1e-8)
+
+
 def test_perturbations_are_not_confused():
     # d/dx x * (d/dy (x + y) at y = 1) is 1; if x were taken for y, it would be 2.
     def inner(x):
