@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from tests.func.cases import MODULES, numbers
 
 import autocalc as ac
 from autocalc import nn, vmap
@@ -27,14 +28,9 @@ from autocalc.func import (
     vjp,
 )
 from autocalc.nn import functional as F
+from autocalc.utils._pytree import tree_flatten, tree_map
 
 pytestmark = pytest.mark.core
-
-
-def numbers(*shape, seed=0):
-    """Return float64 numbers of a normal distribution, the same in each run."""
-    values = np.random.default_rng([seed, *shape]).normal(size=shape)
-    return ac.tensor(values, dtype=ac.float64)
 
 
 def alike(found, expected, tolerance=1e-11):
@@ -748,6 +744,62 @@ def test_gradients_of_each_sample_equal_a_loop(make, shape, chunk):
         expected = ac.autograd.grad(loss, list(model.parameters()))
         for g, e in zip(found.values(), expected, strict=True):
             alike(g[i], e)
+
+
+def loss_of(name):
+    """Return a number that depends on parameters and inputs, and both of these."""
+    ac.manual_seed(0)
+    make, shapes = MODULES[name]
+    module = make()
+    inputs = [numbers(3, *shape, seed=i) for i, shape in enumerate(shapes)]
+    if not isinstance(module, nn.Module):
+        return lambda parameters, *x: weighted(module(*x)), {}, inputs
+    module = module.double().eval()
+    parameters = {name: p.detach() for name, p in module.named_parameters()}
+    return (
+        lambda parameters, *x: weighted(functional_call(module, parameters, x)),
+        parameters,
+        inputs,
+    )
+
+
+def weighted(y):
+    weights = ac.cos(ac.arange(y.numel(), dtype=y.dtype)).reshape(y.shape)
+    return (weights * y).sum() + y.square().sum()
+
+
+def ones(tree):
+    return tree_map(ac.ones_like, tree)
+
+
+#: Derivatives of a function of parameters and inputs.
+OF_MODULES = {
+    "grad": lambda f, p, *x: grad(f, (0, *range(1, 1 + len(x))))(p, *x),
+    "jvp": lambda f, p, *x: jvp(f, (p, *x), (ones(p), *map(ones, x)))[1],
+    "along": lambda f, p, *x: jvp(
+        grad(partial(f, p), tuple(range(len(x)))), x, tuple(map(ones, x))
+    )[1],
+    "mixed": lambda f, p, *x: grad(
+        lambda x0: (
+            sum(g.sum() for g in grad(f)(p, x0, *x[1:]).values()) + f(p, x0, *x[1:])
+        )
+    )(x[0]),
+}
+
+
+@pytest.mark.parametrize("kind", OF_MODULES)
+@pytest.mark.parametrize("name", MODULES)
+def test_mapped_derivatives_of_modules_equal_a_loop(name, kind):
+    f, parameters, inputs = loss_of(name)
+    if not parameters and kind in {"grad", "mixed"}:
+        return  # the other kinds have the same derivatives
+    derivative = partial(OF_MODULES[kind], f)
+    found = vmap(derivative, (None, *[0] * len(inputs)))(parameters, *inputs)
+    rows = [
+        tree_flatten(derivative(parameters, *x))[0] for x in zip(*inputs, strict=True)
+    ]
+    for y, column in zip(tree_flatten(found)[0], zip(*rows, strict=True), strict=True):
+        alike(y, ac.stack(column), 1e-8)
 
 
 def test_the_mean_of_the_gradients_is_the_gradient_of_the_mean():
