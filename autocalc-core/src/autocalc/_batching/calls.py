@@ -159,7 +159,10 @@ def batched_kernel(spec: KernelSpec) -> Callable[..., None]:
 
 def _results(found: Rule | None, call: Call) -> Any:
     """Return the results of a rule; if no operand is batched, those of one call."""
-    if any(call.batched) or not call.size:
+    if not call.size:
+        pairs = zip(call.shapes, call.dtypes, strict=True)
+        return [None if s is None else arrays.empty((0, *s), d) for s, d in pairs]
+    if any(call.batched):
         return DECLINED if found is None else found(call)
     shape = call.free and call.free[0]
     results = call.run(*call.inputs, *call.attributes, shape=shape)

@@ -405,6 +405,8 @@ def _attended(call: Call, sequences: int) -> Any:
     mask, seed, offset = call.inputs[sequences:]
     if call.batched[sequences + 1]:
         return DECLINED
+    if call.batched[sequences + 2] and not _draw_apart(offset):
+        return DECLINED
     if mask is not None and (call.batched[sequences] or mask.shape[0] != 1):
         mask = call.full(sequences)
         size, n, *rest = mask.shape
@@ -427,6 +429,8 @@ def _attended(call: Call, sequences: int) -> Any:
 def _random(call: Call) -> Any:
     """Draw for all examples; `draw` has taken words for all of them."""
     seed, offset = call.inputs
+    if not _draw_apart(offset):
+        return DECLINED
     shape = call.shapes[0]
     return call.run(
         seed,
@@ -436,12 +440,22 @@ def _random(call: Call) -> Any:
     )
 
 
+def _draw_apart(offset: Any) -> bool:
+    """Return whether each example has words of its own.
+
+    In nested calls of `vmap`, examples of one level may draw the same numbers.
+    """
+    return offset.ndim == 1 and len(set(offset.tolist())) == len(offset)
+
+
 @rule("dropout")
 def _dropout(call: Call) -> Any:
     """Drop elements of all examples; without an offset for each, the same ones."""
     _, seed, offset = call.inputs
     if not call.batched[2]:
         return DECLINED if call.batched[1] else _dropped_alike(call)
+    if not _draw_apart(offset):
+        return DECLINED
     return call.run(
         call.full(0), seed, arrays.slice(offset, (0, ...)), *call.attributes
     )

@@ -14,6 +14,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from autocalc._dispatch._callers import marks
+from autocalc._dispatch.device.levels import levels_of
 from autocalc._dispatch.engine.eager import bind
 from autocalc._dispatch.selection.upcast import HALVES
 from autocalc._graph._halves import rule_in_float32
@@ -321,10 +322,22 @@ class Walk:
         for slot, hooks in (node.hooks or {}).items():
             at = 1 + 2 * slot
             if slot >= 0 and arrived[at] is not None:
-                arrived[at] = self.hooked(hooks, arrived[at])
+                g = self.of_shared(node, arrived[at])
+                arrived[at] = self.hooked(hooks, g)
                 arrived[at + 1] = BORROWED
         for hook in list((node.hooks or {}).get(PRE, {}).values()):
             hook(self, arrived)
+
+    def of_shared(self, node: Node, g: Any) -> Any:
+        """Return a cotangent, summed over the examples of `vmap` that share its value.
+
+        A node that is older than the call of `vmap` belongs to such a value.  Inside of
+        a call that still runs, each example keeps its own cotangent.
+        """
+        for level in levels_of(g._array if self.k.records else g):
+            if node.serial < level.start and not level.active:
+                g = self.k.sum(self.k.shown(g, level, 0), (0,), False)
+        return g
 
 
 bind(Walk=Walk)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from autocalc._absent import groups_by_name
 from autocalc._dispatch.device.addresses import address
-from autocalc._dispatch.device.device import DeviceArray
+from autocalc._dispatch.device.device import DeviceArray, is_batched
 from autocalc._dispatch.engine.eager import accelerate, accelerated, bind
 from autocalc._dispatch.selection.layout import fits_order
 from autocalc._dispatch.selection.state import current, recordings, refuse_reading
@@ -446,7 +446,7 @@ class Tensor(Methods):
 
     def _host(self, force: bool) -> Any:
         """Return a copy of a device's array if `force` is true; otherwise raise."""
-        if force:
+        if force or is_batched(self._array.dtype):
             return self._array.host()
         message = f"numpy: the tensor is on {self.device}; use cpu().numpy()."
         raise ArgumentError(message)

@@ -9,6 +9,7 @@ from typing import Any
 
 from autocalc._dispatch.device.batches import Level
 from autocalc._dispatch.device.levels import levels_of
+from autocalc._graph._node import next_serial
 from autocalc._ops.reductions import reduction
 from autocalc._ops.views import levels
 from autocalc._tensor import Tensor
@@ -20,7 +21,7 @@ def entered(size: int) -> Iterator[Level]:
     """Make a level of this size, which is active in this block."""
     from autocalc._batching import rules  # noqa: F401  late: takes 1 ms
 
-    level = Level(size)
+    level = Level(size, next_serial())
     try:
         yield level
     finally:

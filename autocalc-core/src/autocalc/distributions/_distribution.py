@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from numbers import Real
 from typing import Any, ClassVar, NoReturn, TypeAlias
 
+from autocalc._dispatch.device.device import agreed
 from autocalc._dispatch.selection.state import recorder
 from autocalc._graph._grad_mode import no_grad
 from autocalc._kernels.rules import broadcast_shapes
@@ -95,7 +96,7 @@ class Distribution:
             value = self.__dict__.get(name)
             if value is None or is_dependent(constraint):
                 continue
-            if not constraint.check(value).all():
+            if not agreed(constraint.check(value).all()._array):
                 self._refuse_value(name, value, constraint)
 
     def _refuse_value(self, name: str, value: Any, needed: Constraint) -> NoReturn:
@@ -249,7 +250,7 @@ class Distribution:
                 f"distribution has shape {full}."
             )
         broadcast_shapes(where, shape, full)
-        if self._looks_at_values and not self.support.check(value).all():
+        if self._looks_at_values and not agreed(self.support.check(value).all()._array):
             self._refuse_value("value", value, self.support)
         return value
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from autocalc._dispatch.device.device import is_batched, whole
 from autocalc._graph._grad_mode import no_grad
 from autocalc._ops.creation.like import full_like
 from autocalc._ops.indexing.masking import where
@@ -63,6 +64,12 @@ def inside_unit(draws: Tensor) -> Tensor:
     return draws.clamp(ends.tiny, 1 - ends.eps / 2)
 
 
+def anywhere(mask: Tensor) -> bool:
+    """Return whether a mask is true anywhere, under `vmap` in any of the examples."""
+    a = mask._array
+    return bool(whole(a).any()) if is_batched(a.dtype) else bool(mask.any())
+
+
 class _Gamma(Function):
     """Draws from Gamma(a, 1) for a of 1 or more."""
 
@@ -89,7 +96,7 @@ def _marsaglia(a: Any) -> Any:
     c = 1 / (9 * d).sqrt()
     result = full_like(a, math.nan)
     waiting = (a >= 1) & (a < math.inf)
-    while waiting.any():
+    while anywhere(waiting):
         x = randn(a.shape, dtype=a.dtype)
         v = (1 + c * x) ** 3
         possible = v > 0
@@ -109,7 +116,7 @@ def slope(a: Any, z: Any) -> Any:
     """
     with no_grad():
         large = a > _CUBE
-        if large.any():
+        if anywhere(large):
             return where(large, _slope_of_cube(a, z), _slope_of_series(
                 where(large, a * 0 + 1, a), where(large, z * 0 + 1, z)
             ))  # fmt: skip
@@ -125,7 +132,7 @@ def _slope_of_series(a: Any, z: Any) -> Any:
         harmonic = harmonic + step
         total = total + term
         falling = falling + term * harmonic
-        if n % 16 == 0 and not (term * harmonic > _EPS * falling).any():
+        if n % 16 == 0 and not anywhere(term * harmonic > _EPS * falling):
             break
     return z * (falling - (z.log() - digamma(a)) * total)
 

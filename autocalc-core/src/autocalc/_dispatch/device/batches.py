@@ -35,14 +35,18 @@ class Level:
         in the order of their numbers.
     size
         The size of the dimension.
+    start
+        The serial number of nodes when the call began.  Tensors of older nodes do not
+        have the level.
     active
         Whether the call of `vmap` still runs.
     """
 
-    __slots__ = ("__weakref__", "active", "number", "size")
+    __slots__ = ("__weakref__", "active", "number", "size", "start")
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, start: int = 0) -> None:
         self.size = size
+        self.start = start
         self.active = True
         with _LOCK:
             taken = set(_LEVELS)
@@ -152,6 +156,11 @@ class Batched:
         n = len(self.levels)
         return self._data is not None and not any(self._data.strides[:n])
 
+    @property
+    def is_view(self) -> bool:
+        """Whether another array may have the same memory."""
+        return self._data is not None and self._data.base is not None
+
     def _like(self, data: Any) -> Batched:
         return Batched(self.levels, data, data.shape[len(self.levels) :], data.dtype)
 
@@ -169,6 +178,9 @@ class Batched:
     def reshape(self, *shape: Any) -> Batched:
         """Return a view in another shape; the strides must allow it."""
         sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+        if -1 in sizes and not self.data.size:  # NumPy could not tell the size
+            known = -math.prod(sizes)
+            sizes = [self.size // max(known, 1) if n == -1 else n for n in sizes]
         seen = self.data.reshape(self.sizes + tuple(sizes))
         if seen.size and not np.may_share_memory(seen, self.data):
             raise ValueError("cannot reshape without a copy")

@@ -374,6 +374,12 @@ def agreed(array: Any) -> Any:
     return array.item()
 
 
+def same_place(a: Any, b: Any) -> bool:
+    """Return whether elements of two dtypes are on the same device."""
+    places = [x.place if x.__class__ is DeviceDType else None for x in (a, b)]
+    return bool(places[0] == places[1])
+
+
 def joined_dtype(like: Any, *arrays: Any) -> Any:
     """Return the dtype of `like` at the place where all these arrays are."""
     place = place_of("kernel", like, *arrays)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._dispatch.device import device_views as on_device
+from autocalc._dispatch.device.batches import Batched
 from autocalc._dispatch.device.device import (
     ARRAYS,
     DeviceArray,
@@ -228,6 +229,8 @@ class Arrays:
     @staticmethod
     def is_view(a: Array) -> bool:
         """Return whether `a` is a view of another array: others may see its memory."""
+        if a.__class__ is DeviceArray and a.base is None:
+            return a.raw.__class__ is Batched and a.raw.is_view
         return isinstance(a.base, ARRAYS)
 
     @staticmethod
@@ -323,8 +326,9 @@ class Arrays:
         """Add `part` into ``total[index]``; return `total`, or a new sum."""
         if part.dtype is not total.dtype:
             total, part = self.alike(total, part)
-            if is_batched(part.dtype):  # the total has no room for each example
-                total = self.copy(total, into=self.empty(total.shape, part.dtype))
+            there = joined_dtype(total, part)
+            if there is not total.dtype:  # the total has no room for each example
+                total = self.copy(total, into=self.empty(total.shape, there))
         place = self.slice(total, index)
         self.add(place, part, into=place)
         return total

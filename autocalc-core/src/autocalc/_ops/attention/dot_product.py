@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._dispatch.device.device import is_batched
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.state import current
 from autocalc._graph._node import Node
@@ -38,7 +39,9 @@ attention_op = nary("attention", saves=SAVES)
 @attention_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
     """The kernel kept lse, which has no history, so a recorded pass uses primitives."""
-    into = None if k.records else _gradients_together(k, n, *n.saved[2:5])
+    into = None
+    if not (k.records or is_batched(g.dtype)):
+        into = _gradients_together(k, n, *n.saved[2:5])
     return *_gradients(k, n, g, n.saved, into), None, None, None
 
 
@@ -112,7 +115,8 @@ def _by_heads_rule(k: Any, n: Any, g: Any) -> Any:
     g, out, q, keys, v = (k.permute(x, _TURN) for x in (g, out, q, keys, v))
     into: Any = None
     whole: Any = (None, None, None)
-    if not k.records:
+    # Under `vmap`, their memory may have no room for each example.
+    if not (k.records or is_batched(g.dtype)):
         into, whole = _results(k, n, given, (q, keys, v))
     found = _gradients(k, n, g, (out, lse, q, keys, v, *rest), into)
     turned = [None if x is None else k.permute(x, _TURN) for x in found]

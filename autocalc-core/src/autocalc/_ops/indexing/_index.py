@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from autocalc._dispatch.device.device import host_dtype
+from autocalc._dispatch.device.device import host_dtype, is_batched
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.state import recordings
 from autocalc._kernels.indexing.ranges import with_range
@@ -30,6 +30,7 @@ from autocalc.errors import (
     IndexShapeError,
     KernelIndexError,
     ShapeError,
+    VmapError,
 )
 
 _PLAIN = frozenset({int, type(None)})
@@ -142,7 +143,9 @@ def _index_part(part: Any) -> Any:
                 f"index: a tensor of {part.dtype.name} cannot be an index; positions "
                 f"are int64 or int32, convert it with .long()."
             )
-        return int(part) if part.ndim == 0 else cast(part, dtypes.int64)
+        if part.ndim == 0 and not is_batched(part._array.dtype):
+            return int(part)
+        return cast(part, dtypes.int64)
     if not hasattr(part, "__index__"):
         raise IndexDTypeError(
             f"index: {part!r} is a {type(part).__name__}; use integers, slices, None, "
@@ -175,7 +178,8 @@ def _split(x: Tensor, parts: list[Any]) -> tuple[tuple[Any, ...], Picks]:
         if not isinstance(part, Tensor):
             basic.append(part)
             tensors.append(None)
-        elif part.ndim == 0:  # True or False adds a dimension of size 1 or 0
+        elif part.ndim == 0 and part.dtype is dtypes.bool_:
+            # True or False adds a dimension of size 1 or 0.
             basic.append(None)
             tensors.append(part)
         else:
@@ -193,7 +197,24 @@ def _split(x: Tensor, parts: list[Any]) -> tuple[tuple[Any, ...], Picks]:
             axis += x.ndim - used
         elif not isinstance(part, int):
             axis += 1
+    _check_numbers(picks)
     return checked, picks
+
+
+def _check_numbers(picks: Picks) -> None:
+    """Raise if an integer of each example of `vmap` is apart from other indices.
+
+    Without `vmap` it selects first, so it does not move the dimensions of the others.
+    """
+    axes = [axis for axis, _ in picks]
+    if len(axes) > axes[-1] - axes[0] if axes else True:
+        return
+    if any(pick.ndim == 0 and pick.dtype is not dtypes.bool_ for _, pick in picks):
+        raise VmapError(
+            "vmap: index: an integer that differs between the examples and another "
+            "index tensor have dimensions between them. Index in two steps, such as "
+            "x[i][:, j] for x[i, :, j]."
+        )
 
 
 def _basic(x: Tensor, parts: list[Any]) -> tuple[Any, ...]:

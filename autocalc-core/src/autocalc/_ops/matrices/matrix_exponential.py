@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from autocalc._dispatch.device.device import is_batched, whole
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.checks import check_float, check_shape
 from autocalc._ops._operator.coerce import cast
@@ -18,7 +19,7 @@ from autocalc._ops.indexing import masking
 from autocalc._ops.matrices import matmul
 from autocalc._ops.reductions import extrema, reduction
 from autocalc._ops.views import broadcasting, view
-from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.device import place_of_tensor
 
 #: For norms up to 1/2 the series is exact after this many terms: 2^-15 / 15! is 2e-17.
@@ -59,7 +60,10 @@ def matrix_exp(A: Tensor) -> Tensor:
     if A.numel() == 0:
         return view.clone(A)
     x = cast(A, dtypes.float64)
-    counts = _squarings(x.detach())
+    if is_batched(x._array.dtype):  # all examples of `vmap` take the most steps
+        counts = [max(_squarings(make(whole(x._array), None)), default=0)]
+    else:
+        counts = _squarings(x.detach())
     least, most = min(counts), max(counts)
     scale: Any = 0.5**most
     if least < most:

@@ -26,12 +26,12 @@ from autocalc._ops.creation.constants import (
     placed,
     shape_of,
 )
-from autocalc._ops.random.random_draws import drawn_floats, random_into
+from autocalc._ops.random.random_draws import drawn_floats, draws
 from autocalc._ops.reductions.extrema import ends
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.device import Device, present
 from autocalc._tensor.dtypes import DType
-from autocalc._tensor.generator import Generator, drawn_dtype
+from autocalc._tensor.generator import Generator
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 
@@ -119,9 +119,8 @@ def _hits_of(chance: float, like: Tensor, generator: Any) -> Tensor:
     """Return 1 with this probability, else 0, with the shape and dtype of `like`."""
     kind = like.dtype if like.is_floating_point() else dtypes.float32
     there = dtype_near(like._array, kind.numpy)
-    draws = arrays.empty(like.shape, drawn_dtype(there))
-    random_into("uniform", draws, 0.0, 1.0, generator)
-    hit = arrays.compare(draws, constant(chance, there), "lt")
+    drawn = draws("uniform", like.shape, there, generator)
+    hit = arrays.compare(drawn, constant(chance, there), "lt")
     return make(arrays.cast(hit, like._array.dtype), None)
 
 
@@ -129,9 +128,8 @@ def _hits_of(chance: float, like: Tensor, generator: Any) -> Tensor:
 def _hits(chances: Tensor, like: Tensor, generator: Any) -> Tensor:
     """Return 1 with these probabilities, else 0, in the dtype of `like`."""
     a = chances._array
-    draws = arrays.empty(a.shape, drawn_dtype(a.dtype))
-    random_into("uniform", draws, 0.0, 1.0, generator)
-    hit = arrays.compare(draws, a, "lt")
+    drawn = draws("uniform", a.shape, a.dtype, generator)
+    hit = arrays.compare(drawn, a, "lt")
     return make(arrays.cast(hit, like._array.dtype), None)
 
 
@@ -251,20 +249,13 @@ def _of_each(weights: Tensor, drawn: Any) -> Tensor:
     return make(arrays.reshape(drawn, (drawn.size,)) if line else drawn, None)
 
 
-def _uniform(shape: tuple[int, ...], dtype: Any, generator: Any) -> Any:
-    draws = arrays.empty(shape, drawn_dtype(dtype))
-    random_into("uniform", draws, 0.0, 1.0, generator)
-    return draws
-
-
 @traced
 def _once(weights: Tensor, count: int, generator: Any) -> Tensor:
     """Draw without replacement: take the first arrivals of exponential clocks."""
     rows = _rows_of(weights)
     # 1 - u is in (0, 1]; a clock with weight 0 never rings.
-    u = arrays.sub(
-        arrays.constant(1, rows), _uniform(rows.shape, rows.dtype, generator)
-    )
+    drawn = draws("uniform", rows.shape, rows.dtype, generator)
+    u = arrays.sub(arrays.constant(1, rows), drawn)
     clocks = arrays.div(arrays.neg(arrays.log(u)), rows)
     never = arrays.compare(rows, arrays.constant(0, rows), "eq")
     clocks = arrays.where(never, arrays.constant(float("inf"), rows), clocks)
@@ -278,13 +269,14 @@ def _again(weights: Tensor, count: int, generator: Any) -> Tensor:
     *rows, classes = a.shape
     ends = arrays.cumsum(a, len(rows))
     total = arrays.slice(ends, (..., slice(classes - 1, classes)))
-    draws = arrays.mul(_uniform((*rows, count), a.dtype, generator), total)
+    drawn = draws("uniform", (*rows, count), a.dtype, generator)
+    places = arrays.mul(drawn, total)
     # A draw may be rounded up to the total, which belongs to the last class.
     if rows or classes == 1:
-        found = arrays.searchsorted(ends, draws, True)
+        found = arrays.searchsorted(ends, places, True)
         return make(arrays.minimum(found, arrays.constant(classes - 1, found)), None)
     inner = arrays.slice(ends, (slice(classes - 1),))
-    return make(arrays.searchsorted(inner, draws, True), None)
+    return make(arrays.searchsorted(inner, places, True), None)
 
 
 def normal(

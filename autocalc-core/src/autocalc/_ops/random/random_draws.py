@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autocalc._dispatch.device.device import DeviceArray, same_place
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.call import KernelCall
 from autocalc._dispatch.selection.state import current
@@ -50,7 +51,12 @@ def random_into(kernel: str, out: Any, low: float, high: float, generator: Any) 
     words = 2 * out.size * (2 if dtype.itemsize == 8 else 1)
     seed, offset = chosen(kernel, generator).draw(words)
     low, high = float(low), float(high)
-    key = dtype, offset.dtype, low, high
+    if offset.__class__ is DeviceArray and not same_place(offset.dtype, dtype):
+        drawn = arrays.empty(out.shape, offset.dtype.of(dtype))
+        call(seed, offset, low, high, into=drawn)
+        arrays.copy(drawn, into=out)  # it raises if examples share the memory
+        return
+    key = dtype, low, high
     selection = current().selection
     run = selection.tables[call.index].get(key)
     if run is None:
@@ -74,6 +80,11 @@ def drawn_floats(
             "integers."
         )
     dtype = dtype or kind.numpy
+    return draws(kernel, shape, dtype, generator)
+
+
+def draws(kernel: str, shape: tuple[int, ...], dtype: Any, generator: Any) -> Any:
+    """Return a new array with numbers of a kernel, under `vmap` for each example."""
     array = arrays.empty(shape, drawn_dtype(dtype))
     random_into(kernel, array, 0.0, 1.0, generator)
     return array

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 from autocalc._dispatch.device.device import DeviceArray, whole
@@ -442,9 +443,14 @@ def _reversed(a: Any) -> Any:
 
 
 def ends(x: Tensor) -> tuple[Any, Any]:
-    """Return the smallest and the largest element as numbers, of all examples."""
+    """Return the smallest and the largest element as numbers, of all examples.
+
+    They are NaN if `vmap` maps over no examples.
+    """
     if x._array.__class__ is DeviceArray:
         x = make(whole(x._array), None)
+        if not x.numel():
+            return math.nan, math.nan
     least, most = _ends(x)
     return least.item(), most.item()
 

@@ -55,7 +55,9 @@ def _(k: Any, n: Any, g: Any) -> Any:
     if k.records:
         return k.mul(g, k.div(rest, y))
     # Do not compute g / y first: it could overflow.
-    return k.mul(g, k.div(rest, y, into=rest), into=rest)
+    # Under `vmap` not all of them may have memory for each example.
+    into = rest if rest.dtype is y.dtype is g.dtype else None
+    return k.mul(g, k.div(rest, y, into=into), into=into)
 
 
 @method("var")
