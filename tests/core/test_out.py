@@ -33,7 +33,7 @@ def test_out_takes_the_shape_of_the_result():
     assert ac.add(x, x, out=out) is out
     assert out.tolist() == [[2, 4], [6, 8]]
     with pytest.warns(
-        UserWarning, match=r"sum: `out` .* was resized, .* shape \(2, 2\)"
+        UserWarning, match=r"An output .* was resized: `out` of sum .* shape \(2, 2\)"
     ):
         ac.sum(x, 0, out=out)
     assert out.tolist() == [4, 6]

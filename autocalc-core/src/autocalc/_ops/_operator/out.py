@@ -130,8 +130,8 @@ def _resize(where: str, out: Tensor, shape: tuple[int, ...]) -> None:
     """Give `out` new memory of the shape of the result."""
     if out.numel():
         message = (
-            f"{where}: `out` with one or more elements was resized, because it had "
-            f"shape {out.shape} and the result has shape {shape}. Give a tensor "
+            f"An output with one or more elements was resized: `out` of {where} had "
+            f"shape {out.shape}, and the result has shape {shape}. Give a tensor "
             "without elements, or with the shape of the result."
         )
         warn(message, AutocalcWarning)
