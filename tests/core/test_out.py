@@ -18,6 +18,11 @@ def test_what_out_cannot_be():
     x = ac.ones(2, 2)
     with pytest.raises(ShapeError, match=r"sum: `out` has shape \(2,\), .* is a view"):
         ac.sum(x, out=ac.empty(4)[:2])
+    one = ac.zeros(1)
+    for shared in (one.expand(2), ac.zeros(3).as_strided((2, 2), (1, 1))):
+        with pytest.raises(ArgumentError, match=r"unsupported operation: .* a single"):
+            ac.linspace(0, 1, shared.numel(), out=shared)
+    assert one.item() == 0
     with pytest.raises(DTypeError, match=r"mm: result type Float can't be cast to the"):
         ac.mm(x, x, out=ac.empty(2, 2, dtype=ac.int64))
     with pytest.raises(

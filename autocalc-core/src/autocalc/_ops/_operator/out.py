@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from autocalc._dispatch._callers import warn
+from autocalc._dispatch.device.addresses import repeats
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.state import current
 from autocalc._ops._operator.coerce import as_operand, check_tensor
@@ -81,6 +82,15 @@ _OF_ONE_KIND: dict[str, tuple[tuple[dtypes.DType, ...], str]] = {
 }
 
 
+def shares_elements(where: str, x: Tensor) -> ArgumentError:
+    """Make the error for a write into a tensor that has one element several times."""
+    return ArgumentError(
+        f"{where}: unsupported operation: the tensor of shape {x.shape} is "
+        "expanded or has overlapping windows: several of its elements share a "
+        "single memory location. Call clone() on it before the write."
+    )
+
+
 def copy_to_out(where: str, result: Tensor, out: Tensor) -> Tensor:
     """Copy the converted `result` into `out`; return `out`.
 
@@ -96,6 +106,8 @@ def copy_to_out(where: str, result: Tensor, out: Tensor) -> Tensor:
         If the result would lose its kind, such as a float stored in integers.
     GradError
         If either of them takes part in a gradient.
+    ArgumentError
+        If several elements of `out` share memory.
     """
     check_tensor(where, out)
     if current().grad and (out._edge or result._edge):
@@ -121,6 +133,8 @@ def copy_to_out(where: str, result: Tensor, out: Tensor) -> Tensor:
         )
     if not fits:
         _resize(where, out, result._array.shape)
+    elif not out._array.flags.c_contiguous and repeats(out._array):
+        raise shares_elements(where, out)
     arrays.copy(as_operand(result, out.dtype)._array, into=out._array)
     out._bump()
     return out

@@ -42,8 +42,9 @@ def array_from(data: Any, dtype: DType | None) -> Any:
         found = _nested(data)
         if dtype is dtypes.uint64 and found.dtype.kind == "f" and _holds_numbers(data):
             return arrays.filled(_of_64_bits(data), dtype.numpy)
-    if found.dtype.kind == "O" and is_lender(data):
-        found, exact = from_dlpack(data).numpy(), True
+    if found.dtype.kind == "O":
+        exact = is_lender(data)
+        found = from_dlpack(data).numpy() if exact else _rounded(found, dtype)
     if found.dtype.kind in "OSU":
         raise _no_numbers(found)
     if dtype is None:
@@ -60,6 +61,21 @@ def _of_64_bits(data: Any) -> Any:
     found = np.array(data, object)
     _check_range(found, dtypes.uint64)
     return found
+
+
+def _rounded(found: Any, dtype: DType | None) -> Any:
+    """Return integers of more than 64 bits as floats if the dtype is one.
+
+    Other objects remain as they are.
+    """
+    if dtype is None or not dtype.is_floating_point:
+        return found
+    if not all(isinstance(x, (int, float)) for x in found.reshape(-1).tolist()):
+        return found
+    try:
+        return found.astype(np.float64)
+    except OverflowError:  # beyond the largest float
+        return found
 
 
 def _no_numbers(found: Any) -> DTypeError:
