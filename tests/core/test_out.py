@@ -23,6 +23,11 @@ def test_what_out_cannot_be():
         with pytest.raises(ArgumentError, match=r"unsupported operation: .* a single"):
             ac.linspace(0, 1, shared.numel(), out=shared)
     assert one.item() == 0
+    meta = ac.empty(3, 2, device="meta").t()
+    assert ac.add(meta, 1, out=meta) is meta
+    same = ac.zeros(2, 3).expand(2, 3)
+    assert ac.add(ac.ones(2, 3), 1, out=same) is same
+    assert same.tolist() == [[2.0] * 3] * 2
     with pytest.raises(DTypeError, match=r"mm: result type Float can't be cast to the"):
         ac.mm(x, x, out=ac.empty(2, 2, dtype=ac.int64))
     with pytest.raises(

@@ -154,6 +154,10 @@ def result_dtype(where: str, *operands: Any) -> DType:
 
     Operands of one rank are promoted together, before those of lower ranks.
     """
+    if len(operands) == 2:
+        a, b = operands
+        first, second = dtype_of(where, a), dtype_of(where, b)
+        return dtypes.result_dtype(first, rank(a), second, rank(b))
     found: dict[int, DType] = {}
     for x in operands:
         weight, dtype = rank(x), dtype_of(where, x)

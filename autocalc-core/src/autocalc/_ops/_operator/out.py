@@ -133,11 +133,20 @@ def copy_to_out(where: str, result: Tensor, out: Tensor) -> Tensor:
         )
     if not fits:
         _resize(where, out, result._array.shape)
-    elif not out._array.flags.c_contiguous and repeats(out._array):
-        raise shares_elements(where, out)
+    elif not ((flags := out._array.flags).c_contiguous and flags.writeable):
+        _allow_write(where, out)
     arrays.copy(as_operand(result, out.dtype)._array, into=out._array)
     out._bump()
     return out
+
+
+def _allow_write(where: str, out: Tensor) -> None:
+    """Raise if elements of `out` share memory; else let an expanded one be written."""
+    a = out._array
+    if repeats(a):
+        raise shares_elements(where, out)
+    if not a.flags.writeable and base_of(out)._array.flags.writeable:
+        a.flags.writeable = True  # `expand` clears it; nothing overlaps here
 
 
 def _resize(where: str, out: Tensor, shape: tuple[int, ...]) -> None:
