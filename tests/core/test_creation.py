@@ -228,6 +228,19 @@ def test_like_and_new():
     assert ac.full_like(x, 2, dtype=ac.int32).dtype is ac.int32
 
 
+def test_a_range_in_out_keeps_its_shape():
+    """A row of as many numbers fills a view, and an `out` of another shape."""
+    x = ac.zeros(2, 3)
+    ac.arange(4, out=x[:, 1:])
+    assert x.tolist() == [[0, 0, 1], [0, 2, 3]]
+    out = ac.zeros(3, 2).t()
+    assert ac.linspace(0, 5, 6, out=out) is out
+    assert out.tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert ac.logspace(0, 5, 6, 2, out=out).tolist() == [[1, 2, 4], [8, 16, 32]]
+    with pytest.raises(ShapeError, match="because `out` is a view"):
+        ac.arange(5, out=x[:, 1:])
+
+
 def test_results_in_out():
     out = ac.empty(3)
     assert ac.arange(3, out=out) is out

@@ -132,7 +132,9 @@ def test_spellings(given, expected):
     assert ac.ones(2, dtype=given).dtype is expected
 
 
-@pytest.mark.parametrize("given", ["complex64", np.uint16, np.dtype("U3"), "nonsense"])
+@pytest.mark.parametrize(
+    "given", ["complex64", np.complex64, np.dtype("U3"), "nonsense"]
+)
 def test_other_dtypes_are_named(given):
     with pytest.raises(DTypeError, match=r"is not supported; AutoCalc has float32, fl"):
         ac.zeros(2, dtype=given)
@@ -174,3 +176,45 @@ def test_promotion_against_pytorch():
         x = torch.ones(m, dtype=getattr(torch, a)) * number
         y = ac.ones(m, dtype=getattr(ac, a)) * number
         assert str(x.dtype) == f"torch.{y.dtype.name}", (a, m, number)
+
+
+@pytest.mark.parametrize(
+    ("x", "low", "high", "result"),
+    [
+        ((2,), (), (2,), "bool float64 float32 float32"),
+        ((2,), (2,), (), "bool float32 float64 float32"),
+        ((2,), (), (), "bool float32 float64 float64"),
+        ((2,), (), (), "int32 float64 float32 float64"),
+        ((2,), (), (), "float32 float64 float64 float32"),
+        ((), (), (2,), "float64 float64 int32 float64"),
+    ],
+)
+def test_operands_of_one_rank_are_promoted_together(x, low, high, result):
+    """What `torch.clamp` gives."""
+    *given, expected = result.split()
+    a, b, c = (
+        ac.ones(shape, dtype=getattr(ac, name))
+        for shape, name in zip((x, low, high), given, strict=True)
+    )
+    assert ac.clamp(a, b, c).dtype.name == expected
+
+
+@pytest.mark.parametrize("dtype", [ac.float16, ac.bfloat16])
+@pytest.mark.parametrize("order", [1, -1, 2, "nuc", "fro", float("inf")])
+def test_norms_of_matrices_in_another_dtype(dtype, order):
+    x = ac.ones(3, 3, dtype=dtype)
+    assert ac.linalg.norm(x, order, dtype=ac.float64).dtype is ac.float64
+    assert ac.linalg.matrix_norm(x, order, dtype=ac.float32).dtype is ac.float32
+    assert ac.linalg.matrix_norm(x, order).dtype is dtype
+
+
+def test_integers_of_more_than_64_bits_become_floats():
+    assert ac.tensor(2**64, dtype=ac.float64).item() == 2.0**64
+    assert ac.tensor([2**70, 0.5], dtype=ac.float64).tolist() == [2.0**70, 0.5]
+    for data, dtype in ((2**64, None), (2**64, ac.int64), (2**2000, ac.float64)):
+        with pytest.raises(DTypeError, match="an integer of more than 64 bits"):
+            ac.tensor(data, dtype=dtype)
+
+
+def test_sort_without_a_choice_of_stability():
+    assert ac.sort(ac.tensor([2, 1]), stable=None).indices.tolist() == [1, 0]

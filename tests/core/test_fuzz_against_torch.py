@@ -52,7 +52,6 @@ ALLOWED = {
     "Unflatten": "one integer stands for a tuple of one",
     "soft_margin_loss": "the two broadcast, and `target` may require a gradient",
     "tensordot": "dimensions stand for tuples of one",
-    "flipud": "of no dimensions nothing is turned",
     "broadcast_tensors": "tensors may be in one list",
     "mean": "`keepdim` needs no `dim`, as in `sum`",
     "var": "`keepdim` needs no `dim`",

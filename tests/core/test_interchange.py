@@ -141,12 +141,53 @@ def test_dlpack_of_bfloat16(view, version):
     y = ac.from_dlpack(Stranger(view(x)))
     assert y.dtype is ac.bfloat16
     assert y.tolist() == view(x).tolist()
-    if version:  # what comes without one may be read-only, and is copied
+    if version:  # an object's capsule without one may be read-only, and is copied
         assert y.stride() == view(x).stride()
         y.fill_(7)
         assert bool((view(x) == 7).all())
     with pytest.raises((BufferError, ValueError, RuntimeError, TypeError)):
         np.from_dlpack(x)
+
+
+@pytest.mark.parametrize("dtype", [ac.float32, ac.bfloat16, ac.uint16])
+@pytest.mark.parametrize("make", [ac.from_dlpack, ac.asarray])
+def test_a_capsule_shares_its_memory(dtype, make):
+    for options in ({}, {"max_version": (1, 0)}):
+        x = ac.ones(2, 3, dtype=dtype)
+        y = make(x.t().__dlpack__(**options))
+        y[0, 1] = 7
+        assert x.tolist() == [[1, 1, 1], [7, 1, 1]]
+        assert y.dtype is dtype
+
+
+def test_tensors_of_what_lends_its_memory():
+    class Lender:
+        x = ac.ones(3)
+
+        def __dlpack__(self, **options):
+            return self.x.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self.x.__dlpack_device__()
+
+    copied = ac.tensor(Lender(), dtype=ac.int64)
+    assert copied.tolist() == [1, 1, 1]
+    assert ac.tensor(ac.ones(2).__dlpack__()).tolist() == [1.0, 1.0]
+    ac.asarray(Lender(), copy=False)[0] = 2
+    assert Lender.x.tolist() == [2.0, 1.0, 1.0]
+    assert ac.asarray(Lender(), copy=True).data_ptr() != Lender.x.data_ptr()
+
+
+def test_asarray_of_lent_memory_that_cannot_be_shared():
+    class ReadOnly:
+        def __dlpack__(self, **options):
+            return read_only().__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return (1, 0)
+
+    with pytest.raises(ArgumentError, match=r"must be copied here|cannot be shared"):
+        ac.asarray(ReadOnly(), copy=False)
 
 
 def test_dlpack_of_strangers_and_of_history():

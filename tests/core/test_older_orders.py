@@ -11,7 +11,10 @@ import pytest
 import autocalc as ac
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
-pytestmark = pytest.mark.core
+pytestmark = [
+    pytest.mark.core,
+    pytest.mark.filterwarnings("ignore:This overload of .* is deprecated"),
+]
 
 M, V, B = ac.ones(2, 2), ac.ones(2), ac.ones(1, 2, 2)
 
@@ -50,6 +53,47 @@ def test_numbers_that_lead_in_place(name):
 
 
 @pytest.mark.parametrize("name", SUMS)
+def test_numbers_that_lead_are_deprecated(name):
+    (x, a, b), *_ = SUMS[name]
+    text = "is deprecated: give `beta` and `alpha` by name, after the tensors"
+    with pytest.warns(UserWarning, match=f"This overload of {name} {text}"):
+        getattr(ac, name)(2, x, a, b)
+    with pytest.warns(UserWarning, match=f"This overload of {name} {text}"):
+        getattr(x, name)(2, 3, a, b)
+    with pytest.warns(UserWarning, match=f"This overload of {name}_ {text}"):
+        getattr(x.clone(), f"{name}_")(2, a, b)
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_the_warning_comes_with_every_call(name):
+    (x, a, b), *_ = SUMS[name]
+    y = x.clone()
+    for _ in range(40):  # more calls than a short program needs
+        with pytest.warns(UserWarning, match=f"This overload of {name} is deprecated"):
+            getattr(ac, name)(2, x, a, b)
+        with pytest.warns(UserWarning, match=f"This overload of {name}_ is deprecated"):
+            getattr(y, f"{name}_")(2, a, b)
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("add", lambda: ac.add(M, 2, M)),
+        ("sub", lambda: M.sub(2, M)),
+        ("add_", lambda: M.clone().add_(2, M)),
+        ("sub_", lambda: M.clone().sub_(2, M)),
+        ("addcmul", lambda: ac.addcmul(M, 2, M, M)),
+        ("addcdiv", lambda: ac.addcdiv(M, 2, M, M)),
+    ],
+)
+def test_a_factor_in_front_is_deprecated(name, call):
+    with pytest.warns(
+        UserWarning, match=rf"This overload of {name} is deprecated: give `\w+` by name"
+    ):
+        call()
+
+
+@pytest.mark.parametrize("name", SUMS)
 @pytest.mark.parametrize("dtype", [ac.float16, ac.bfloat16, ac.float64])
 def test_numbers_that_lead_in_other_dtypes(name, dtype):
     operands, _, two = SUMS[name]
@@ -74,10 +118,11 @@ def test_gradients_of_numbers_that_lead():
         lambda: ac.addmm(M, M, M, M),
         lambda: ac.addmm(M, 2, 3, 4, M, M),
         lambda: ac.addmm(2, M, M, M, beta=3),
+        lambda: M.clone().addmm_(2, 3, 4, M, M),
     ],
 )
 def test_other_orders_are_refused(call):
-    with pytest.raises(DTypeError, match=r"addmm: the arguments are .*; give three"):
+    with pytest.raises(DTypeError, match=r"addmm_?: the arguments are .*; give three"):
         call()
 
 

@@ -333,3 +333,8 @@ def test_indices_of_picked_values_must_stay_as_they_were(pick, keepdim):
     indices.zero_()
     with pytest.raises(GradError, match="that `picked` needs was changed in place"):
         values.sum().backward()
+
+
+def test_flipud_without_dimensions():
+    with pytest.raises(ShapeError, match=r"flipud: Input must be >= 1-d"):
+        ac.flipud(ac.tensor(1.0))

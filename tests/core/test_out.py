@@ -18,6 +18,16 @@ def test_what_out_cannot_be():
     x = ac.ones(2, 2)
     with pytest.raises(ShapeError, match=r"sum: `out` has shape \(2,\), .* is a view"):
         ac.sum(x, out=ac.empty(4)[:2])
+    one = ac.zeros(1)
+    for shared in (one.expand(2), ac.zeros(3).as_strided((2, 2), (1, 1))):
+        with pytest.raises(ArgumentError, match=r"unsupported operation: .* a single"):
+            ac.linspace(0, 1, shared.numel(), out=shared)
+    assert one.item() == 0
+    meta = ac.empty(3, 2, device="meta").t()
+    assert ac.add(meta, 1, out=meta) is meta
+    same = ac.zeros(2, 3).expand(2, 3)
+    assert ac.add(ac.ones(2, 3), 1, out=same) is same
+    assert same.tolist() == [[2.0] * 3] * 2
     with pytest.raises(DTypeError, match=r"mm: result type Float can't be cast to the"):
         ac.mm(x, x, out=ac.empty(2, 2, dtype=ac.int64))
     with pytest.raises(
@@ -33,7 +43,7 @@ def test_out_takes_the_shape_of_the_result():
     assert ac.add(x, x, out=out) is out
     assert out.tolist() == [[2, 4], [6, 8]]
     with pytest.warns(
-        UserWarning, match=r"sum: `out` .* was resized, .* shape \(2, 2\)"
+        UserWarning, match=r"An output .* was resized: `out` of sum .* shape \(2, 2\)"
     ):
         ac.sum(x, 0, out=out)
     assert out.tolist() == [4, 6]

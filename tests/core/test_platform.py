@@ -250,3 +250,14 @@ def test_assert_as_a_function():
 def test_a_device_is_made_of_what_it_is_printed_as():
     for device in (ac.device("cpu"), ac.device("cpu", 0), ac.device("cuda", 1)):
         assert eval(repr(device), {"device": ac.device}) == device
+
+
+def test_the_offset_counts_from_the_storage():
+    """Also where the tensor is no view: after `detach` and after `set_`."""
+    x = ac.arange(16.0).reshape(4, 4)
+    part = x[:, 1]
+    assert x[2].detach().storage_offset() == 8
+    part.set_(part.storage(), part.storage_offset(), (2, 2), (8, 4))
+    assert part.tolist() == [[1, 5], [9, 13]]
+    assert part.storage_offset() == 1
+    assert ac.zeros(4, 3, device="meta")[2].storage_offset() == 6

@@ -3,11 +3,16 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
 import autocalc as ac
+from autocalc._ops.random.random_integers import largest_exact
 from autocalc.errors import ArgumentError
+
+GAPS = pytest.mark.filterwarnings("ignore:.* does not hold all integers")
 
 pytestmark = pytest.mark.core
 
@@ -61,6 +66,7 @@ def test_a_range_beyond_that_of_the_dtype_is_refused(name, dtype):
     assert found.max() > high - (high - low) / 50 - 1
 
 
+@GAPS
 @pytest.mark.parametrize(
     "bounds", [(0, 1000), (-3, 5), (0, 70_000), (0, 2**31), (7, 8)]
 )
@@ -79,6 +85,7 @@ def test_no_draw_is_rounded_out_of_the_range(name, dtype, bounds):
     assert found.equal(found.round())
 
 
+@GAPS
 def test_a_range_without_a_number_of_the_dtype_is_refused():
     with pytest.raises(ArgumentError, match="bfloat16 has no number between 257 and"):
         ac.randint(257, 258, (2,), dtype=ac.bfloat16)
@@ -192,3 +199,16 @@ def test_randint_by_words_begins_at_0():
     drawn = ac.randint(high=5, size=(1000,))
     ac.manual_seed(3)
     assert ac.equal(drawn, ac.randint(0, 5, (1000,)))
+
+
+@pytest.mark.parametrize("dtype", [ac.float16, ac.bfloat16, ac.float32, ac.float64])
+def test_a_range_with_gaps_warns(dtype):
+    most = largest_exact(dtype)
+    x = ac.zeros(8, dtype=dtype)
+    with pytest.warns(UserWarning, match=rf"from is out of bounds \[-{most}, "):
+        x.random_(-2 * most, 1)
+    with pytest.warns(UserWarning, match=rf"to - 1 is out of bounds .*{most}\]"):
+        x.random_(0, 2 * most)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        x.random_(-most, most + 1)

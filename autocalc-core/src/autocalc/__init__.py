@@ -437,6 +437,9 @@ from autocalc._tensor.dtypes import (
     int64,
     set_default_dtype,
     uint8,
+    uint16,
+    uint32,
+    uint64,
 )
 from autocalc._tensor.dtypes import DType as dtype
 from autocalc._tensor.dtypes import bool_ as bool
@@ -555,7 +558,8 @@ __all__ += ["swapaxes", "swapdims", "t", "t_copy", "take", "take_along_dim", "ta
 __all__ += ["tanh", "tensor", "tensor_split", "tensordot", "testing", "tile", "topk"]
 __all__ += ["trace", "transpose", "transpose_copy", "trapezoid", "trapz"]
 __all__ += ["triangular_solve", "tril", "tril_indices", "triu", "triu_indices"]
-__all__ += ["true_divide", "trunc", "uint8", "unbind", "unbind_copy", "unflatten"]
+__all__ += ["true_divide", "trunc", "uint8", "uint16", "uint32", "uint64", "unbind"]
+__all__ += ["unbind_copy", "unflatten"]
 __all__ += ["unfold_copy", "unique", "unique_consecutive", "unravel_index"]
 __all__ += ["unsqueeze", "unsqueeze_copy", "use_deterministic_algorithms", "utils"]
 __all__ += ["vander", "var", "var_mean", "vdot", "view_as", "view_copy", "vsplit"]

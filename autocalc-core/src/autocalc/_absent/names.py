@@ -114,8 +114,8 @@ GROUPS = (
                 bit bits16 bits1x8 bits2x4 bits4x2 bits8
                 float4_e2m1fn_x2 float8_e4m3fn float8_e4m3fnuz
                 float8_e5m2 float8_e5m2fnuz float8_e8m0fnu int1 int2
-                int3 int4 int5 int6 int7 uint1 uint16 uint2 uint3 uint32
-                uint4 uint5 uint6 uint64 uint7
+                int3 int4 int5 int6 int7 uint1 uint2 uint3 uint4 uint5 uint6
+                uint7
             """
         },
     ),

@@ -45,8 +45,18 @@ class UserLine(NamedTuple):
         return f"{self.file}:{self.number}, in {self.function}: `{text}`."
 
 
+_given = 0
+
+
+def warnings_given() -> int:
+    """Return how many warnings `warn` has given; a replay would not repeat them."""
+    return _given
+
+
 def warn(message: str, category: type[Warning]) -> None:
     """Warn at the innermost line outside of AutoCalc that led to this call."""
+    global _given
+    _given += 1
     frame: FrameType | None = sys._getframe(1)
     level = 2
     while frame is not None and frame.f_code.co_filename.startswith(_OWN):

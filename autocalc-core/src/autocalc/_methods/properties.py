@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import NoReturn
 
 from autocalc._dispatch.device.device import DeviceArray, accelerator
@@ -16,7 +17,16 @@ from autocalc._ops.views._writing import check_writable
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.layouts import strided
 from autocalc._tensor.storage import UntypedStorage, storage_of
-from autocalc.errors import ShapeError
+from autocalc.errors import DTypeError, ShapeError
+
+
+def _first_address(x: Tensor) -> int:
+    """Return the address of a tensor's storage, or of its base if it has none here."""
+    if x._array.__class__ is not DeviceArray:
+        with suppress(DTypeError):  # the memory of another library
+            return storage_of(x._array).data_ptr()
+    first: int = view_tracker.base_of(x).data_ptr()
+    return first
 
 
 class Properties:
@@ -150,7 +160,7 @@ class Properties:
         return -1 if check_tensor("get_device", self).is_cpu else 0
 
     def storage_offset(self: Tensor) -> int:
-        """Return the index of the first element in the memory of the base tensor.
+        """Return the index of the first element in the tensor's storage.
 
         Examples
         --------
@@ -158,8 +168,7 @@ class Properties:
         >>> ac.zeros(4, 3)[2].storage_offset()
         6
         """
-        first: int = view_tracker.base_of(self).data_ptr()
-        return (self.data_ptr() - first) // self.itemsize
+        return (self.data_ptr() - _first_address(self)) // self.itemsize
 
     def pin_memory(self: Tensor) -> Tensor:
         """Return a copy in pinned memory, or the tensor if there is only the CPU.

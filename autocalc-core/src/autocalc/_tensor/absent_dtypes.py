@@ -53,9 +53,6 @@ class AbsentDType(DType):
 _MADE: dict[str, AbsentDType] = {}
 _OTHER_NAMES = {"chalf": "complex32", "cfloat": "complex64", "cdouble": "complex128"}
 _LIMITS: dict[str, Any] = {
-    "uint16": np.uint16,
-    "uint32": np.uint32,
-    "uint64": np.uint64,
     "complex32": np.float16,
     "complex64": np.float32,
     "complex128": np.float64,

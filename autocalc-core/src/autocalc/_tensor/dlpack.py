@@ -89,12 +89,39 @@ class _Lender:
             self.is_bfloat16 = True
         return capsule
 
+    def is_unversioned(self) -> bool:
+        """Return whether the source is a capsule from before version 1 of DLPack."""
+        return self._is_capsule and _name_of(self._source) == b"dltensor"
+
     def __dlpack_device__(self) -> Any:
         return (1, 0) if self._is_capsule else self._source.__dlpack_device__()
 
 
+class _Writable:
+    """Offers the memory of a read-only array for writing, and keeps the array alive."""
+
+    def __init__(self, array: Any) -> None:
+        given = array.__array_interface__
+        address, _ = given["data"]
+        self.__array_interface__ = {**given, "data": (address, False)}
+        self._owner = array
+
+
+def is_lender(source: Any) -> bool:
+    """Return whether `source` is a DLPack capsule, or an object that makes them."""
+    return type(source).__name__ == "PyCapsule" or hasattr(source, "__dlpack__")
+
+
 def borrow(source: Any) -> Any:
-    """Return an array on the memory that a DLPack object or capsule shares."""
+    """Return an array on the memory that a DLPack object or capsule shares.
+
+    NumPy takes memory for read-only if its capsule has no version, because only later
+    capsules state this.  But such a capsule must not have read-only memory.
+    So the array of a capsule without a version may be written.
+    """
     lender: Any = _Lender(source)
+    unversioned = lender.is_unversioned()
     array = np.from_dlpack(lender)
+    if unversioned and not array.flags.writeable:
+        array = np.asarray(_Writable(array))
     return array.view(bfloat16.numpy) if lender.is_bfloat16 else array

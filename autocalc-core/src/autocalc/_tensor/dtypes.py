@@ -82,10 +82,15 @@ int32 = DType("int32", "i4")
 int64 = DType("int64", "i8")
 uint8 = DType("uint8", "u1")
 bool_ = DType("bool", "?")
+uint16 = DType("uint16", "u2")
+uint32 = DType("uint32", "u4")
+uint64 = DType("uint64", "u8")
 
 ALL = (float32, float64, float16, bfloat16, int8, int16, int32, int64, uint8, bool_)
-_BY_NUMPY = {dtype.numpy: dtype for dtype in ALL}
-_BY_NAME = {dtype.name: dtype for dtype in ALL}
+#: Dtypes for storage: tensors are made, converted, viewed and compared.
+STORED = (uint16, uint32, uint64)
+_BY_NUMPY = {dtype.numpy: dtype for dtype in ALL + STORED}
+_BY_NAME = {dtype.name: dtype for dtype in ALL + STORED}
 
 _default = float32
 bind(default_dtype=_default)
@@ -211,6 +216,14 @@ def promote(a: DType, b: DType) -> DType:
     if a is b:
         return a
     a, b = as_dtype(a), as_dtype(b)
+    if a.category != b.category and 2 in (a.category, b.category):
+        return a if a.category > b.category else b
+    if a in STORED or b in STORED:
+        raise DTypeError(
+            f"promotion for uint16, uint32 and uint64 is not supported, but {a.name} "
+            f"and {b.name} meet; convert one operand to the dtype of the other with "
+            "`.to`."
+        )
     if a.category != b.category:
         return a if a.category > b.category else b
     if uint8 in (a, b):

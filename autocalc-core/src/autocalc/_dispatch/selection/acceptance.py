@@ -39,6 +39,8 @@ def too_imprecise(kernel_set: KernelSet) -> str | None:
 
 def refusal_of(impl: KernelImpl, key: DispatchKey) -> str | None:
     """Ask an implementation whether it refuses; an error in its answer is a refusal."""
+    if impl.native is not None and (name := _without_code(key)):
+        return f"the C form of kernels has no {name}"
     if impl.supports is None:
         return None
     try:
@@ -46,6 +48,14 @@ def refusal_of(impl: KernelImpl, key: DispatchKey) -> str | None:
     except Exception as error:
         logger("kernels").exception("supports() of %s failed", key.kernel)
         return f"its supports() raised {type(error).__name__}: {error}"
+
+
+def _without_code(key: DispatchKey) -> str:
+    """Return the name of a dtype that the C form of kernels cannot state, or ""."""
+    for dtype in key.dtypes:
+        if dtype is not None and dtype.kind == "u" and dtype.itemsize > 1:
+            return str(dtype)
+    return ""
 
 
 def how(spec: KernelSpec, impl: KernelImpl | None, key: DispatchKey) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any, TypeAlias
 
+from autocalc._dispatch._callers import warn
 from autocalc._kernels.rules import check_ndim
 from autocalc._ops._operator.coerce import Number, check_tensor
 from autocalc._ops._operator.factories import Operand
@@ -137,25 +138,40 @@ def check_older_order(where: str, name: str, factor: Any, tensor: Any) -> None:
             f"{where}: a positional argument of type {last} cannot follow one of type "
             f"{first}; give `{name}` by name."
         )
+    _warn_of_older_order(where, f"`{name}`")
+
+
+def _warn_of_older_order(where: str, factors: str) -> None:
+    warn(
+        f"This overload of {where} is deprecated: give {factors} by name, after the "
+        "tensors.",
+        UserWarning,
+    )
 
 
 #: PyTorch's older orders of a sum with a product; "n" is a number, "t" a tensor.
 _OLDER_ORDERS = frozenset({"nttt", "ntntt", "tntt", "tnntt"})
+#: The functions that take them.
+OF_OLDER_ORDERS = frozenset({"addmm", "addmv", "addr", "baddbmm", "addbmm"})
 
 
-def of_older_order(function: Any, given: Any, beta: Any, alpha: Any) -> Tensor:
+def of_older_order(
+    function: Any, given: Any, beta: Any, alpha: Any, where: str = ""
+) -> Tensor:
     """Call a function whose arguments are in one of PyTorch's older orders.
 
     ``f(beta, input, alpha, a, b)``, ``f(input, beta, alpha, a, b)``, and both without
-    `alpha`.
+    `alpha`.  `where` is the name of the function in messages, if it is another.
     """
+    where = where or function.__name__
     order = "".join("t" if isinstance(x, Tensor) else "n" for x in given)
     if order not in _OLDER_ORDERS or (beta, alpha) != (1, 1):
         kinds = ", ".join(type(x).__name__ for x in given)
         raise DTypeError(
-            f"{function.__name__}: the arguments are {kinds}; give three tensors, and "
-            "then `beta` and `alpha` by name."
+            f"{where}: the arguments are {kinds}; give three tensors, and then `beta` "
+            "and `alpha` by name."
         )
+    _warn_of_older_order(where, "`beta` and `alpha`")
     tensors = [x for x in given if isinstance(x, Tensor)]
     beta, alpha, *_ = *(x for x in given if not isinstance(x, Tensor)), 1
     result: Tensor = function(*tensors, beta=beta, alpha=alpha)

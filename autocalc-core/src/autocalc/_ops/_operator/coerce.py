@@ -150,12 +150,22 @@ def array_beside(a: Any, y: Any) -> Any:
 
 
 def result_dtype(where: str, *operands: Any) -> DType:
-    """Return the dtype in which an operation on `operands` runs."""
-    result, weight = dtype_of(where, operands[0]), rank(operands[0])
-    for x in operands[1:]:
-        other = rank(x)
-        result = dtypes.result_dtype(result, weight, dtype_of(where, x), other)
-        weight = max(weight, other)
+    """Return the dtype in which an operation on `operands` runs.
+
+    Operands of one rank are promoted together, before those of lower ranks.
+    """
+    if len(operands) == 2:
+        a, b = operands
+        first, second = dtype_of(where, a), dtype_of(where, b)
+        return dtypes.result_dtype(first, rank(a), second, rank(b))
+    found: dict[int, DType] = {}
+    for x in operands:
+        weight, dtype = rank(x), dtype_of(where, x)
+        found[weight] = dtypes.promote(found.get(weight, dtype), dtype)
+    most, *weaker = sorted(found, reverse=True)
+    result = found[most]
+    for weight in weaker:
+        result = dtypes.result_dtype(result, most, found[weight], weight)
     return result
 
 

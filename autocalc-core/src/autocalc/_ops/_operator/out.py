@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from autocalc._dispatch._callers import warn
+from autocalc._dispatch.device.addresses import repeats
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.state import current
 from autocalc._ops._operator.coerce import as_operand, check_tensor
@@ -81,6 +82,15 @@ _OF_ONE_KIND: dict[str, tuple[tuple[dtypes.DType, ...], str]] = {
 }
 
 
+def shares_elements(where: str, x: Tensor) -> ArgumentError:
+    """Make the error for a write into a tensor that has one element several times."""
+    return ArgumentError(
+        f"{where}: unsupported operation: the tensor of shape {x.shape} is "
+        "expanded or has overlapping windows: several of its elements share a "
+        "single memory location. Call clone() on it before the write."
+    )
+
+
 def copy_to_out(where: str, result: Tensor, out: Tensor) -> Tensor:
     """Copy the converted `result` into `out`; return `out`.
 
@@ -96,6 +106,8 @@ def copy_to_out(where: str, result: Tensor, out: Tensor) -> Tensor:
         If the result would lose its kind, such as a float stored in integers.
     GradError
         If gradients are recorded, and the result or `out` requires a gradient.
+    ArgumentError
+        If several elements of `out` share memory.
     """
     check_tensor(where, out)
     if current().grad and (out._edge or result._edge):
@@ -121,17 +133,28 @@ def copy_to_out(where: str, result: Tensor, out: Tensor) -> Tensor:
         )
     if not fits:
         _resize(where, out, result._array.shape)
+    elif not ((flags := out._array.flags).c_contiguous and flags.writeable):
+        _allow_write(where, out)
     arrays.copy(as_operand(result, out.dtype)._array, into=out._array)
     out._bump()
     return out
+
+
+def _allow_write(where: str, out: Tensor) -> None:
+    """Raise if elements of `out` share memory; else let an expanded one be written."""
+    a = out._array
+    if repeats(a):
+        raise shares_elements(where, out)
+    if not a.flags.writeable and base_of(out)._array.flags.writeable:
+        a.flags.writeable = True  # `expand` clears it; nothing overlaps here
 
 
 def _resize(where: str, out: Tensor, shape: tuple[int, ...]) -> None:
     """Give `out` new memory of the shape of the result."""
     if out.numel():
         message = (
-            f"{where}: `out` with one or more elements was resized, because it had "
-            f"shape {out.shape} and the result has shape {shape}. Give a tensor "
+            f"An output with one or more elements was resized: `out` of {where} had "
+            f"shape {out.shape}, and the result has shape {shape}. Give a tensor "
             "without elements, or with the shape of the result."
         )
         warn(message, AutocalcWarning)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autocalc._dispatch._callers import warnings_given
 from autocalc._dispatch.selection.state import current, enter, leave
 from autocalc._graph._node import Node, Version
 from autocalc._kernels.adapter import restore, silence
@@ -110,6 +111,7 @@ def record(
             reads, arrays = found
             guards = [arrays[id(x)] for x in firsts]
             recorder.start(guards, in_place=written is not None)
+            warned = warnings_given()
             result = definition(*args, **keywords)
     finally:
         _running.recorder = None
@@ -117,7 +119,7 @@ def record(
     several = result if isinstance(result, tuple) else (result,)
     call = _Recording(recorder, firsts, guards, inputs, before)
     try:
-        if reads:
+        if reads or warned != warnings_given():
             raise NoProgramError
         return result, call.written(result) if written is not None else call.new(result)
     except NoProgramError:

@@ -353,7 +353,12 @@ def flipud(input: Tensor) -> Tensor:
     Parameters
     ----------
     input
-        The input tensor.
+        The input tensor, of one dimension or more.
+
+    Raises
+    ------
+    ShapeError
+        If `input` has no dimensions.
 
     Examples
     --------
@@ -362,6 +367,11 @@ def flipud(input: Tensor) -> Tensor:
     tensor([[3, 4],
             [1, 2]])
     """
+    if not check_tensor("flipud", input).ndim:
+        raise ShapeError(
+            "flipud: Input must be >= 1-d. A tensor without dimensions has no order "
+            "that can be reversed."
+        )
     return flip(input, 0)
 
 

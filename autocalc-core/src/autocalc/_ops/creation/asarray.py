@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from autocalc._ops._operator.declared import declared
-from autocalc._ops.creation.from_data import from_numpy, frombuffer, tensor
+from autocalc._ops.creation.from_data import from_dlpack, from_numpy, frombuffer, tensor
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.device import Device
+from autocalc._tensor.dlpack import is_lender
 from autocalc._tensor.dtypes import DType
+from autocalc._tensor.storage import is_exported
 from autocalc.errors import ArgumentError, DTypeError
 
 
@@ -30,7 +32,8 @@ def asarray(
     Parameters
     ----------
     obj
-        A tensor, an array, a number or a list of these; or a buffer such as a
+        A tensor, an array, a number or a list of these; an object that shares its
+        memory through DLPack, or the capsule that it makes; or a buffer such as a
         `bytearray`, whose bytes are read as elements of `dtype`.
     dtype
         The dtype of the result; by default that of `obj`, and the default dtype for a
@@ -80,6 +83,9 @@ def _as_it_is(obj: Any, dtype: DType | None) -> tuple[Tensor | None, bool]:
     """Return `obj` as a tensor, and whether they share memory; None to copy it."""
     if isinstance(obj, Tensor):
         return obj, True
+    if is_lender(obj) and not isinstance(obj, (np.ndarray, np.generic)):
+        lent = from_dlpack(obj)
+        return lent, is_exported(lent)
     if isinstance(obj, np.ndarray):
         try:
             return from_numpy(obj), True

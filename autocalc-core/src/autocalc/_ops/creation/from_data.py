@@ -18,7 +18,7 @@ from autocalc._ops.creation.constants import finished, full, placed
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import as_int, check_flags, short
 from autocalc._tensor.device import Device, host_array, present
-from autocalc._tensor.dlpack import borrow
+from autocalc._tensor.dlpack import borrow, is_lender
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, AutocalcWarning, DTypeError, ShapeError
 
@@ -40,6 +40,11 @@ def array_from(data: Any, dtype: DType | None) -> Any:
             kinds = list(_dtypes(data))
             dtype = reduce(dtypes.promote, kinds) if kinds else None
         found = _nested(data)
+        if dtype is dtypes.uint64 and found.dtype.kind == "f" and _holds_numbers(data):
+            return arrays.filled(_of_64_bits(data), dtype.numpy)
+    if found.dtype.kind == "O":
+        exact = is_lender(data)
+        found = from_dlpack(data).numpy() if exact else _rounded(found, dtype)
     if found.dtype.kind in "OSU":
         raise _no_numbers(found)
     if dtype is None:
@@ -49,6 +54,28 @@ def array_from(data: Any, dtype: DType | None) -> Any:
     if not exact and dtype.category == 1 and found.dtype is not dtype.numpy:
         _check_range(found, dtype)
     return arrays.filled(found, dtype.numpy)
+
+
+def _of_64_bits(data: Any) -> Any:
+    """Return numbers as exact integers; NumPy makes floats of them from 2**63."""
+    found = np.array(data, object)
+    _check_range(found, dtypes.uint64)
+    return found
+
+
+def _rounded(found: Any, dtype: DType | None) -> Any:
+    """Return integers of more than 64 bits as floats if the dtype is one.
+
+    Other objects remain as they are.
+    """
+    if dtype is None or not dtype.is_floating_point:
+        return found
+    if not all(isinstance(x, (int, float)) for x in found.reshape(-1).tolist()):
+        return found
+    try:
+        return found.astype(np.float64)
+    except OverflowError:  # beyond the largest float
+        return found
 
 
 def _no_numbers(found: Any) -> DTypeError:
@@ -196,10 +223,10 @@ def tensor(
     Parameters
     ----------
     data
-        Numbers, nested lists of numbers, or an array.  Python floats get the default
-        dtype, and Python integers int64.  Arrays keep their dtype, and a list of
-        several dtypes gets the dtype that holds all of them.  In a list of numbers, a
-        tensor of one element counts as a number.
+        Numbers, nested lists of numbers, an array, or an object that shares its memory
+        through DLPack.  Python floats get the default dtype, and Python integers int64.
+        Arrays keep their dtype, and a list of several dtypes gets the dtype that holds
+        all of them.  In a list of numbers, a tensor of one element counts as a number.
     dtype
         The dtype of the result; by default it is found from `data`.
     requires_grad
@@ -458,8 +485,7 @@ def from_dlpack(source: Any) -> Tensor:
     ----------
     source
         An object with the method `__dlpack__`; or the capsule that this method returns.
-        The values of a capsule are copied, because it does not state whether its memory
-        may be written.
+        Read-only memory is copied.
 
     Raises
     ------

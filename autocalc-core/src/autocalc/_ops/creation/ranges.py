@@ -54,7 +54,8 @@ def arange(
     step
         The distance between two numbers.
     out
-        A tensor to write the result into; the result is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.  If it
+        has as many elements, it keeps its shape, and is filled in row-major order.
     dtype
         The dtype of the result.
     device
@@ -117,7 +118,14 @@ def arange(
         count = math.ceil((last - first) / by)
         values = first + np.arange(count) * float(by)
     array = placed(_as("arange", values, kind), device)
+    if out is not None:
+        array = _shaped(array, out)
     return finished("arange", array, out, requires_grad)
+
+
+def _shaped(row: Any, out: Tensor) -> Any:
+    """Return a row of numbers in the shape of `out` if it has as many elements."""
+    return row.reshape(out.shape) if out.numel() == row.size else row
 
 
 def _as(where: str, values: Any, kind: DType) -> Any:
@@ -245,7 +253,8 @@ def linspace(
     steps
         The number of elements.
     out
-        A tensor to write the result into; the result is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.  If it
+        has as many elements, it keeps its shape, and is filled in row-major order.
     dtype
         The dtype of the result.
     device
@@ -268,6 +277,8 @@ def linspace(
     if device is not None:
         present(device)
     values = _as("linspace", _line("linspace", start, end, steps), dtype_of(dtype, out))
+    if out is not None:
+        values = _shaped(values, out)
     return finished("linspace", placed(values, device), out, requires_grad)
 
 
@@ -297,7 +308,8 @@ def logspace(
     base
         The base of the powers.
     out
-        A tensor to write the result into; the result is converted to its dtype.
+        A tensor to write the result into; the result is converted to its dtype.  If it
+        has as many elements, it keeps its shape, and is filled in row-major order.
     dtype
         The dtype of the result.
     device
@@ -322,4 +334,6 @@ def logspace(
     exponents = _line("logspace", start, end, steps)
     powers = float(number("logspace", "base", base)) ** exponents
     values = _as("logspace", powers, dtype_of(dtype, out))
+    if out is not None:
+        values = _shaped(values, out)
     return finished("logspace", placed(values, device), out, requires_grad)

@@ -14,7 +14,11 @@ from autocalc._dispatch.selection.arrays import arrays, constant
 from autocalc._dispatch.selection.select import KERNEL_INDEX
 from autocalc._dispatch.selection.upcast import FLOAT_KINDS, computed_in
 from autocalc._kernels.table import TABLE
-from autocalc._ops._operator.arguments import check_older_order
+from autocalc._ops._operator.arguments import (
+    OF_OLDER_ORDERS,
+    check_older_order,
+    of_older_order,
+)
 from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.coerce import as_operand, check_tensor
 from autocalc._ops._operator.factories import OPERATORS
@@ -248,9 +252,22 @@ def _applied(where: str, function: Callable[..., Tensor]) -> Callable[..., Tenso
             _check_own_dtype(where, self, words["dtype"])
         return apply_(function, where, self, *args, **words)
 
+    if where[:-1] in OF_OLDER_ORDERS:
+        call = _of_either_order(where, call)
     call.__name__ = where
     call.__signature__ = _without_out(function)  # type: ignore[attr-defined]  # what `inspect` reads
     return autocasts("as given")(traced(call))
+
+
+def _of_either_order(where: str, call: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Make a method that also takes PyTorch's older order of arguments."""
+
+    def either(self: Tensor, *args: Any, beta: Any = 1, alpha: Any = 1) -> Tensor:
+        if args and not isinstance(args[0], Tensor):
+            return of_older_order(call, (self, *args), beta, alpha, where)
+        return call(self, *args, beta=beta, alpha=alpha)
+
+    return either
 
 
 def _check_own_dtype(where: str, x: Tensor, dtype: Any) -> None:

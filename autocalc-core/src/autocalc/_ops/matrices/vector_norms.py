@@ -187,7 +187,6 @@ def _floats(where: str, x: Tensor, dtype: DType | None) -> Tensor:
 
 
 @traced
-@rounded_once
 def matrix_norm(
     A: Tensor,
     ord: float | str = "fro",
@@ -241,6 +240,7 @@ def matrix_norm(
     return _norm_of_matrices(A, ord, dim, keepdim)
 
 
+@rounded_once
 def _norm_of_matrices(
     A: Tensor, ord: float | str, dim: Sequence[int], keepdim: bool
 ) -> Tensor:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from operator import index
 from typing import Any
 
+from autocalc._dispatch._callers import warn
 from autocalc._dispatch.selection.arrays import arrays, constant
 from autocalc._dispatch.selection.call import KernelCall
 from autocalc._dispatch.selection.state import current
@@ -15,7 +16,7 @@ from autocalc._tensor import dtypes
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.generator import Generator, chosen, drawn_dtype
 from autocalc._tensor.limits import finfo, iinfo
-from autocalc.errors import ArgumentError
+from autocalc.errors import ArgumentError, AutocalcWarning
 
 _BITS = KernelCall(TABLE["random_bits"])
 #: The number of values of the lower part of a wide integer.
@@ -105,12 +106,26 @@ def integers_below(
         )
     _check(where, first, last, kind, *_limits(kind))
     if kind.is_floating_point:
+        _warn_of_gaps(where, first, last, kind)
         first, last = _within(where, first, last, kind)
     if last - first > 2**62:
         return _wide(first, last - first, shape, generator)
     words = random_words(shape, generator)
     drawn = arrays.remainder(words, constant(last - first, words.dtype))
     return arrays.add(drawn, constant(first, words.dtype))
+
+
+def _warn_of_gaps(where: str, first: int, last: int, kind: DType) -> None:
+    """Warn for each end of a range beyond which a float dtype skips integers."""
+    most = largest_exact(kind)
+    for end, at in (("from", first), ("to - 1", last - 1)):
+        if abs(at) > most:
+            warn(
+                f"{where}: {end} is out of bounds [-{most}, {most}]: at {at}, "
+                f"{kind.name} does not hold all integers, so some are never drawn. Use "
+                "a smaller range or another dtype.",
+                AutocalcWarning,
+            )
 
 
 def _within(where: str, first: int, last: int, kind: DType) -> tuple[int, int]:

@@ -86,7 +86,7 @@ def sort(
     dim: int = -1,
     descending: bool = False,
     *,
-    stable: bool = False,
+    stable: bool | None = False,
     out: tuple[Tensor, Tensor] | None = None,
     axis: Any = None,
 ) -> Ordered:

@@ -14,12 +14,12 @@ from autocalc._ops._operator import partial_writes
 from autocalc._ops._operator.arguments import check_tensor, numbers_only
 from autocalc._ops._operator.coerce import as_operand, not_a_tensor
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.out import spoken
+from autocalc._ops._operator.out import shares_elements, spoken
 from autocalc._ops._operator.traced import traced
 from autocalc._ops._operator.view_tracker import base_of, follow, steps
 from autocalc._ops.views import broadcasting, view
 from autocalc._tensor import Tensor
-from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
+from autocalc.errors import DTypeError, GradError, ShapeError
 
 
 def check_writable(where: str, x: Tensor, other: Any = None) -> bool:
@@ -29,11 +29,7 @@ def check_writable(where: str, x: Tensor, other: Any = None) -> bool:
     except AttributeError:
         raise not_a_tensor(where, x) from None
     if not a.flags.c_contiguous and repeats(a):
-        raise ArgumentError(
-            f"{where}: unsupported operation: the tensor of shape {x.shape} is "
-            "expanded or has overlapping windows: several of its elements share a "
-            "single memory location. Call clone() on it before the write."
-        )
+        raise shares_elements(where, x)
     base = base_of(x)
     if not a.flags.writeable and base._array.flags.writeable:
         a.flags.writeable = True  # `expand` clears it; nothing overlaps here
