@@ -2857,7 +2857,7 @@ class TensorInterface(Generic[TensorT]):
         dim: builtins.int = -1,
         descending: builtins.bool = False,
         *,
-        stable: builtins.bool = False,
+        stable: builtins.bool | None = False,
         out: builtins.tuple[TensorT, TensorT] | None = None,
         axis: Any = None,
     ) -> Any:
@@ -2923,7 +2923,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def storage_offset(self) -> builtins.int:
-        """Return the index of the first element in the memory of the base tensor."""
+        """Return the index of the first element in the tensor's storage."""
         ...
 
     def sub(

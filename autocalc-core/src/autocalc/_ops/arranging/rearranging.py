@@ -369,8 +369,8 @@ def flipud(input: Tensor) -> Tensor:
     """
     if not check_tensor("flipud", input).ndim:
         raise ShapeError(
-            "flipud: Input must be >= 1-d. A tensor without dimensions has no order "
-            "that can be reversed."
+            "flipud: Input must be >= 1-d. A tensor without dimensions has no rows that "
+            "can be reversed."
         )
     return flip(input, 0)
 

@@ -32,9 +32,9 @@ def asarray(
     Parameters
     ----------
     obj
-        A tensor, an array, a number or a list of these; an object that shares its
-        memory through DLPack, or the capsule that it makes; or a buffer such as a
-        `bytearray`, whose bytes are read as elements of `dtype`.
+        A tensor, an array, a number or a list of these. It can also be an object that
+        shares its memory through DLPack, or the capsule that it makes. The bytes of a
+        buffer such as a `bytearray` are read as elements of `dtype`.
     dtype
         The dtype of the result; by default that of `obj`, and the default dtype for a
         buffer of bytes.
