@@ -317,3 +317,29 @@ def test_products_of_bytes():
     )
     assert lines[0] == "True [[26384]] torch.int32"
     assert "takes int8, not int32" in lines[1]
+
+
+def test_conversions_may_keep_or_replace_all_objects():
+    lines = prints(
+        """
+        def kept(name, value, device):
+            model = torch.nn.Linear(2, 2, device=device)
+            weight = model.weight
+            end = f"et_{name}_module_params_on_conversion"
+            getattr(torch.__future__, f"s{end}")(value)
+            assert getattr(torch.__future__, f"g{end}")() is value
+            print(model.to_empty(device="cpu").weight is weight)
+            getattr(torch.__future__, f"s{end}")(False)
+
+        kept("swap", False, "meta")
+        kept("swap", True, "meta")
+        kept("overwrite", False, "cpu")
+        kept("overwrite", True, "cpu")
+        try:
+            torch.__future__.set_swap_module_params_on_conversion(1)
+        except ValueError as error:
+            print(error)
+        """
+    )
+    assert lines[:4] == ["False", "True", "True", "False"]
+    assert lines[4].endswith("conversion: `value` is 1; it must be True or False.")

@@ -9,7 +9,6 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from autocalc._dispatch._callers import marks
-from autocalc._graph._grad_mode import no_grad
 from autocalc._ops.creation.like import empty_like
 from autocalc._ops.creation.typed_tensors import dtype_named
 from autocalc._tensor import Tensor, dtypes
@@ -17,6 +16,7 @@ from autocalc._tensor.checks import check_flag, check_switches
 from autocalc._tensor.device import Device, numbered, present
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import DTypeError
+from autocalc.nn._module import conversion
 from autocalc.nn._module.hooks import call_forward
 from autocalc.nn._module.stateful import StatefulModule
 
@@ -143,6 +143,9 @@ class Module(StatefulModule["Module"]):
     def to_empty(self, *, device: str | Device, recurse: bool = True) -> Self:
         """Move parameters and buffers to new, uninitialised memory, in place.
 
+        Parameters and buffers that leave the device "meta" are new objects.  Make an
+        optimizer of them after this call.
+
         Parameters
         ----------
         device
@@ -167,11 +170,7 @@ class Module(StatefulModule["Module"]):
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Replace the values of all parameters, their gradients and all buffers."""
-        with no_grad():
-            for tensor in (*self.parameters(recurse), *self.buffers(recurse)):
-                tensor.data = fn(tensor.data)
-                if tensor.grad is not None:
-                    tensor.grad.data = fn(tensor.grad.data)
+        conversion.apply(self, fn, recurse)
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
