@@ -15,10 +15,11 @@ from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import check_flag, check_switches
 from autocalc._tensor.device import Device, numbered, present
 from autocalc._tensor.dtypes import DType
-from autocalc.errors import DTypeError
+from autocalc.errors import ArgumentError, DTypeError
 from autocalc.nn._module import conversion
 from autocalc.nn._module.hooks import call_forward
 from autocalc.nn._module.stateful import StatefulModule
+from autocalc.nn._module.uninitialized import is_lazy
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -244,7 +245,19 @@ class Module(StatefulModule["Module"]):
         return self.to(dtype_named(dst_type))
 
     def share_memory(self) -> Self:
-        """Return the module; its memory is not moved."""
+        """Return the module; its memory is not moved.
+
+        Raises
+        ------
+        ArgumentError
+            If the shape of a parameter or buffer is not known yet.
+        """
+        for name, tensor in (*self.named_parameters(), *self.named_buffers()):
+            if is_lazy(tensor):
+                raise ArgumentError(
+                    f"share_memory: cannot share memory on an uninitialized parameter "
+                    f"or buffer, {name!r}. Call the module once on an example first."
+                )
         return self
 
     # ---- how it prints ----------------------------------------------------------
