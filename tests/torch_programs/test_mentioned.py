@@ -343,3 +343,28 @@ def test_conversions_may_keep_or_replace_all_objects():
     )
     assert lines[:4] == ["False", "True", "True", "False"]
     assert lines[4].endswith("conversion: `value` is 1; it must be True or False.")
+
+
+def test_the_byte_order_of_files_that_do_not_say_it():
+    lines = prints(
+        """
+        from autocalc._io.torch_zip import ORDERS
+        from torch.serialization import (
+            LoadEndianness, get_default_load_endianness, set_default_load_endianness
+        )
+
+        assert get_default_load_endianness() is None
+        for one in (LoadEndianness.BIG, LoadEndianness.LITTLE, LoadEndianness.NATIVE):
+            set_default_load_endianness(one)
+            assert get_default_load_endianness() is one
+            print(ORDERS["no record"])
+        set_default_load_endianness(None)
+        try:
+            set_default_load_endianness("big")
+        except TypeError as error:
+            print(error)
+        """
+    )
+    native = "<" if sys.byteorder == "little" else ">"
+    assert lines[:3] == [">", "<", native]
+    assert "`endianness` is 'big'; it must be a member of torch" in lines[3]
