@@ -190,3 +190,17 @@ def test_errors_are_those_of_what_is_absent():
         ac.ones((), device="meta").item()
     with pytest.raises(ArgumentError, match="on meta"):
         ac.ones(2, device="meta").numpy()
+
+
+@pytest.mark.parametrize("count", [0, 1, 100])
+def test_storages_have_the_size_that_they_have_on_the_cpu(count):
+    for dtype in (ac.int8, ac.float64):
+        here, there = (
+            ac.TypedStorage(count, dtype=dtype, device=place)
+            for place in ("cpu", "meta")
+        )
+        assert (there.nbytes(), there.size()) == (here.nbytes(), here.size())
+        assert there.untyped().nbytes() == here.untyped().nbytes()
+        assert there.data_ptr() == 0
+    a, b = (ac.empty(count, device="meta") for _ in range(2))
+    assert a.untyped_storage() is not b.untyped_storage()

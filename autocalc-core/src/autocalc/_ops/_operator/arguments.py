@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any, TypeAlias
 
+from autocalc._dispatch._callers import warn
 from autocalc._kernels.rules import check_ndim
 from autocalc._ops._operator.coerce import Number, check_tensor
 from autocalc._ops._operator.factories import Operand
@@ -125,7 +126,7 @@ def sizes_of(where: str, size: tuple[Any, ...]) -> tuple[int, ...]:
 
 
 def check_older_order(where: str, name: str, factor: Any, tensor: Any) -> None:
-    """Raise unless a number and a tensor are given, the older order of PyTorch.
+    """Warn of the older order of PyTorch; raise unless a number and a tensor are given.
 
     A factor that follows the tensors must be passed by keyword.
     """
@@ -135,6 +136,11 @@ def check_older_order(where: str, name: str, factor: Any, tensor: Any) -> None:
             f"{where}: a positional argument of type {last} cannot follow one of type "
             f"{first}; give `{name}` by name."
         )
+    warn(
+        f"This overload of {where} is deprecated: a number comes before the last "
+        f"tensors. Give it by name, as `{name}`.",
+        UserWarning,
+    )
 
 
 #: PyTorch's older orders of a sum with a product; "n" is a number, "t" a tensor.
