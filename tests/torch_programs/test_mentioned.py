@@ -368,3 +368,21 @@ def test_the_byte_order_of_files_that_do_not_say_it():
     native = "<" if sys.byteorder == "little" else ">"
     assert lines[:3] == [">", "<", native]
     assert "`endianness` is 'big'; it must be a member of torch" in lines[3]
+
+
+def test_the_switch_for_filling_new_memory():
+    lines = prints(
+        """
+        print(torch.utils.deterministic.fill_uninitialized_memory)
+        torch.use_deterministic_algorithms(True)
+        print(torch.empty(2).tolist())
+        torch.utils.deterministic.fill_uninitialized_memory = False
+        print(torch.utils.deterministic.fill_uninitialized_memory)
+        try:
+            torch.utils.deterministic.fill_uninitialized_memory = 2
+        except ValueError as error:
+            print(error)
+        """
+    )
+    assert lines[:3] == ["True", "[nan, nan]", "False"]
+    assert "`fill_uninitialized_memory` is 2; it must be True or False" in lines[3]
