@@ -386,3 +386,24 @@ def test_the_switch_for_filling_new_memory():
     )
     assert lines[:3] == ["True", "[nan, nan]", "False"]
     assert "`fill_uninitialized_memory` is 2; it must be True or False" in lines[3]
+
+
+def test_storages_are_saved_and_loaded():
+    lines = prints(
+        """
+        import io
+
+        x = torch.arange(4.0)
+        file = io.BytesIO()
+        torch.save([x, x.storage(), x[2:]], file)
+        file.seek(0)
+        y, memory, part = torch.load(file)
+        print(type(memory).__name__, memory.tolist(), memory.dtype)
+        y[2] = 9
+        print(memory[2], part.tolist())
+        """
+    )
+    assert lines == [
+        "TypedStorage [0.0, 1.0, 2.0, 3.0] torch.float32",
+        "9.0 [9.0, 3.0]",
+    ]
