@@ -10,6 +10,7 @@ import pytest
 from tests.refusals import refusals
 
 import autocalc as ac
+from autocalc._dispatch.selection.choice import FILLING
 from autocalc.errors import ShapeError
 from autocalc.testing import assert_close
 
@@ -269,3 +270,45 @@ def test_draws_from_distributions():
     assert ac.empty(200, dtype=ac.bool).random_().float().mean().item() > 0.2
     assert abs(ac.empty(4000).exponential_(2.0).mean().item() - 0.5) < 0.03
     assert ac.randperm(5, dtype=ac.int32).sort().values.tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.fixture
+def deterministic():
+    ac.use_deterministic_algorithms(True)
+    yield
+    ac.use_deterministic_algorithms(False)
+
+
+MAKES = {
+    "empty": lambda dtype: ac.empty(3, 2, dtype=dtype),
+    "empty_like": lambda dtype: ac.empty_like(ac.zeros(3, 2, dtype=dtype)),
+    "new_empty": lambda dtype: ac.zeros(2, dtype=dtype).new_empty(3),
+    "empty_strided": lambda dtype: ac.empty_strided((2, 2), (1, 5), dtype=dtype),
+    "empty_permuted": lambda dtype: ac.empty_permuted((2, 3), (1, 0), dtype=dtype),
+    "channels-last": lambda dtype: ac.empty_like(
+        ac.zeros(2, 3, 4, 5, dtype=dtype), memory_format=ac.channels_last
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MAKES)
+@pytest.mark.parametrize(
+    "dtype", [ac.float32, ac.float16, ac.float64, ac.int8, ac.int64, ac.uint8, ac.bool]
+)
+def test_memory_is_filled_in_deterministic_mode(deterministic, name, dtype):
+    for _ in range(40):  # later calls are remembered
+        made = MAKES[name](dtype)
+        if dtype.is_floating_point:
+            assert made.isnan().all()
+        else:
+            most = True if dtype is ac.bool else ac.iinfo(dtype).max
+            assert (made == most).all()
+
+
+def test_memory_may_stay_as_it_is_in_deterministic_mode(deterministic, monkeypatch):
+    monkeypatch.setitem(FILLING, "memory", False)
+    memory = ac.empty(1000)
+    memory.fill_(3.0)
+    del memory
+    assert not ac.empty(1000).isnan().all()
+    assert ac.empty(0).shape == (0,)

@@ -131,6 +131,37 @@ def test_channels_stay_last(name):
         assert z.is_contiguous(memory_format=ac.channels_last)
 
 
+@pytest.mark.parametrize("factor", [0.5, 1.5, 2])
+@pytest.mark.parametrize(
+    ("shape", "mode", "settings"),
+    [
+        ((2, 9, 6, 4), "nearest", {}),
+        ((2, 9, 6, 4), "nearest-exact", {}),
+        ((2, 3, 6, 4), "bilinear", {"align_corners": True}),
+        ((2, 9, 6, 4), "bilinear", {"antialias": True}),
+        ((2, 9, 6, 4), "bicubic", {}),
+        ((2, 9, 2, 6, 4), "nearest", {}),
+        ((2, 3, 2, 6, 4), "trilinear", {}),
+    ],
+)
+def test_resized_images_and_volumes_keep_channels_last(shape, mode, settings, factor):
+    form = ac.channels_last if len(shape) == 4 else ac.channels_last_3d
+    rows = ac.randn(*shape, dtype=ac.float64)
+    last = rows.to(memory_format=form)
+    settings = {**settings, "scale_factor": factor, "mode": mode}
+    plain = F.interpolate(last, **settings)
+    assert plain.is_contiguous(memory_format=form)
+    found = []
+    for x in (rows.requires_grad_(), last.requires_grad_()):
+        y = F.interpolate(x, **settings)
+        found.append((y, *ac.autograd.grad((y * y).sum(), x)))
+    ac.testing.assert_close(plain, found[1][0].detach())
+    for one, other in zip(*found, strict=True):
+        ac.testing.assert_close(one, other)
+        assert one.is_contiguous()
+        assert other.is_contiguous(memory_format=form)
+
+
 @pytest.mark.parametrize("mode", ["reflect", "replicate", "circular", "constant"])
 def test_no_border_is_new_memory(mode):
     x = ac.ones(1, 1, 2, 2, requires_grad=True)

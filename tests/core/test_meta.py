@@ -102,6 +102,61 @@ def test_a_module_gets_its_memory_afterwards():
     assert {p.device.type for p in model.parameters()} == {"cpu"}
 
 
+def shared():
+    """Return a module with a shared parameter and a buffer, on the device "meta"."""
+    with ac.device("meta"):
+        model = ac.nn.Sequential(ac.nn.Linear(2, 2), ac.nn.Sequential())
+    model[1].add_module("0", ac.nn.Linear(2, 2, device="meta"))
+    model[1][0].weight = model[0].weight
+    model[0].bias.requires_grad_(False)
+    model[0].weight.grad = ac.empty(2, 2, device="meta")
+    model.register_buffer("count", ac.empty(1, device="meta"), persistent=False)
+    return model
+
+
+def test_tensors_that_leave_meta_are_new_objects():
+    model = shared()
+    before = [*model.parameters(), *model.buffers()]
+    assert model.to_empty(device="cpu") is model
+    after = [*model.parameters(), *model.buffers()]
+    assert not {*map(id, before)} & {*map(id, after)}
+    assert all(x.is_meta for x in before)
+    assert {x.device.type for x in after} == {"cpu"}
+    assert [type(x) for x in after] == [type(x) for x in before]
+    assert [x.requires_grad for x in after] == [x.requires_grad for x in before]
+    assert model[1][0].weight is model[0].weight
+    assert model[0].weight.grad.device == "cpu"
+    assert "count" not in model.state_dict()
+    model.to("meta")
+    assert not {*map(id, after)} & {*map(id, model.parameters())}
+    assert model[1][0].weight is model[0].weight
+
+
+def test_tensors_that_do_not_leave_their_device_keep_their_objects():
+    for device in ("cpu", "meta"):
+        model = shared().to_empty(device=device)
+        before = [*model.parameters(), *model.buffers()]
+        model.to_empty(device=device).double()
+        after = [*model.parameters(), *model.buffers()]
+        assert list(map(id, before)) == list(map(id, after))
+        assert model[0].weight.grad.dtype is model[0].weight.dtype is ac.float64
+
+
+def test_a_part_of_a_module_may_convert_more():
+    class Whole(ac.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.extra = ac.ones(2)
+
+        def _apply(self, fn, recurse=True):
+            self.extra = fn(self.extra)
+            return super()._apply(fn, recurse)
+
+    model = ac.nn.Sequential(Whole(), ac.nn.Linear(2, 2))
+    assert model.double()[0].extra.dtype is ac.float64
+    assert model._apply(lambda x: x.float(), recurse=False)[0].extra.dtype is ac.float64
+
+
 def test_one_operand_without_elements_takes_the_others_for_such():
     x, there = ac.ones(2, 3), ac.ones(3, 4, device="meta")
     assert (x @ there).is_meta
@@ -135,3 +190,17 @@ def test_errors_are_those_of_what_is_absent():
         ac.ones((), device="meta").item()
     with pytest.raises(ArgumentError, match="on meta"):
         ac.ones(2, device="meta").numpy()
+
+
+@pytest.mark.parametrize("count", [0, 1, 100])
+def test_storages_have_the_size_that_they_have_on_the_cpu(count):
+    for dtype in (ac.int8, ac.float64):
+        here, there = (
+            ac.TypedStorage(count, dtype=dtype, device=place)
+            for place in ("cpu", "meta")
+        )
+        assert (there.nbytes(), there.size()) == (here.nbytes(), here.size())
+        assert there.untyped().nbytes() == here.untyped().nbytes()
+        assert there.data_ptr() == 0
+    a, b = (ac.empty(count, device="meta") for _ in range(2))
+    assert a.untyped_storage() is not b.untyped_storage()

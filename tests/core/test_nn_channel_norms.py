@@ -80,6 +80,11 @@ def test_a_batch_of_nothing_moves_no_statistics():
     assert layer.running_var.tolist() == [1, 1]
 
 
+def test_running_statistics_without_an_eps():
+    layer = nn.BatchNorm1d(2, eps=0.0).eval()
+    assert layer(ac.tensor([[1.0, 2.0]])).tolist() == [[1.0, 2.0]]
+
+
 def test_instances_without_parameters_may_have_other_channels():
     x = ac.arange(8.0).reshape(1, 2, 4)
     with pytest.warns(AutocalcWarning, match="has num_features=5. It has no we"):
@@ -308,6 +313,12 @@ test_what_does_not_fit_is_an_error = refusals(
         3\); it must be \(N, C, H, W\)
     nn.BatchNorm1d(3)(ac.ones(3)) -> ShapeError: BatchNorm1d: .* it must be \(N, C\) or
         \(N, C, L\)
+    nn.BatchNorm1d(3, eps=-1.0)(ac.ones(2, 3)) -> ArgumentError: batch_norm: `eps` is
+        -1\.0; it must be above 0 in training\. The eps must be positive
+    nn.BatchNorm1d(3, eps=0.0)(ac.ones(2, 3)) -> ArgumentError: `eps` is 0\.0; it must
+        be above 0 in training
+    nn.BatchNorm1d(3, eps=-1.0).eval()(ac.ones(2, 3)) -> ArgumentError: `eps` is -1\.0;
+        it must be 0 or more
     nn.BatchNorm1d(3, eps='small')(ac.ones(2, 3)) -> DTypeError: batch_norm: `eps` is
         'small'; it must be one number
     F.instance_norm(ac.ones(2, 3, 4), momentum='slow') -> DTypeError: instance_norm:

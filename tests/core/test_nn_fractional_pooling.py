@@ -9,6 +9,7 @@ from tests.refusals import refusals
 
 import autocalc as ac
 from autocalc import nn
+from autocalc.errors import ShapeError
 
 F = nn.functional
 
@@ -40,6 +41,19 @@ def test_windows_lie_as_the_draws_say(sizes):
     flat = x.reshape(3, 2, -1)
     taken = np.take_along_axis(flat, places.numpy().reshape(3, 2, -1), 2)
     np.testing.assert_array_equal(taken.reshape(out.shape), out)
+
+
+def test_more_draws_than_images_are_left_over():
+    x, draws = ac.randn(2, 3, 8, 8, 8), ac.rand(3, 3, 3)
+    settings = {"output_size": 4}
+    pool = F.fractional_max_pool3d
+    all_of_them = pool(x, 2, _random_samples=draws, **settings)
+    assert ac.equal(all_of_them, pool(x, 2, _random_samples=draws[:2], **settings))
+    single = pool(x[0], 2, _random_samples=draws, **settings)
+    assert ac.equal(single, all_of_them[0])
+    match = r"has shape \(1, 3, 3\); it must be \(2, 3, 3\), or have more in the first"
+    with pytest.raises(ShapeError, match=match):
+        pool(x, 2, _random_samples=draws[:1], **settings)
 
 
 def test_draws_come_from_the_generator():

@@ -10,7 +10,14 @@ import pytest
 
 import autocalc as ac
 from autocalc import nn
-from autocalc.errors import ArgumentError, CheckpointError, DTypeError, ShapeError
+from autocalc.errors import (
+    ArgumentError,
+    CheckpointError,
+    DTypeError,
+    ModuleError,
+    ShapeError,
+)
+from autocalc.nn.modules.lazy import LazyModuleMixin
 from autocalc.nn.parameter import is_lazy
 
 pytestmark = pytest.mark.core
@@ -262,3 +269,89 @@ def test_impossible_settings():
         nn.LazyConv2d(0, 3)
     with pytest.raises(ArgumentError, match="LazyBatchNorm1d: `affine` is 3"):
         nn.LazyBatchNorm1d(affine=3)
+
+
+class Scale(LazyModuleMixin, nn.Module):
+    """A module of a user that takes its size from the first input."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.UninitializedParameter()
+        self.count = nn.UninitializedBuffer(dtype=ac.int64, persistent=False)
+
+    def initialize_parameters(self, x, times=1):
+        if not self.has_uninitialized_params():
+            return
+        self.scale.materialize(x.shape[-1:])
+        nn.init.constant_(self.scale, times)
+        self.count.materialize(())
+
+    def forward(self, x, times=1):
+        del times
+        return self.scale * x
+
+
+def test_a_module_of_a_user_takes_its_size_from_the_first_input():
+    module = Scale()
+    assert module.has_uninitialized_params()
+    assert list(module.state_dict()) == ["scale"]
+    seen = []
+    handle = module.register_forward_pre_hook(lambda m, _: seen.append(m.scale.shape))
+    assert module(ac.ones(2, 3), times=4).tolist() == [[4.0] * 3] * 2
+    assert seen == [(3,)]  # hooks of users come after the shapes are known
+    handle.remove()
+    assert not module.has_uninitialized_params()
+    assert type(module) is Scale
+    assert isinstance(module.count, ac.Tensor)
+    other = Scale()
+    other.load_state_dict(module.state_dict())
+    assert other.scale.tolist() == [4.0] * 3
+    copied = copy.deepcopy(Scale().count)
+    assert is_lazy(copied)
+    assert pickle.loads(pickle.dumps(Scale().count)).persistent is False
+    assert copied.persistent is False
+
+
+def test_a_module_may_change_its_class_after_the_first_input():
+    class Ready(Scale):
+        def __init__(self):
+            super().__init__()
+
+    class Unready(Ready):
+        cls_to_become = Ready
+
+    module = Unready()
+    module(ac.ones(3))
+    assert type(module) is Ready
+    assert nn.LazyLinear.cls_to_become is nn.Linear
+    assert issubclass(nn.LazyBatchNorm2d, LazyModuleMixin)
+
+
+def test_a_lazy_module_says_what_it_lacks():
+    class Nothing(Scale):
+        def initialize_parameters(self, x):
+            pass
+
+    with pytest.raises(ModuleError, match="not given a shape to scale, count; call `m"):
+        Nothing()(ac.ones(3))
+
+    class Bare(LazyModuleMixin, nn.Identity):
+        pass
+
+    with pytest.raises(NotImplementedError, match="Bare: a lazy module needs a method"):
+        Bare()(ac.ones(3))
+
+
+@pytest.mark.parametrize("name", ["scale", "count"])
+def test_memory_that_does_not_exist_cannot_be_shared(name):
+    module = Scale()
+    getattr(module, {"scale": "count", "count": "scale"}[name]).materialize((1,))
+    match = rf"share memory on an uninitialized parameter or buffer, '{name}'"
+    with pytest.raises(ArgumentError, match=match):
+        module.share_memory()
+
+
+def test_conversions_before_the_first_input():
+    module = Scale().double()
+    assert (module.scale.dtype, module.count.dtype) == (ac.float64, ac.int64)
+    assert module.to("meta").scale.device == "meta"

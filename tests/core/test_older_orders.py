@@ -110,6 +110,16 @@ def test_gradients_of_numbers_that_lead():
     assert a.grad.tolist() == b.grad.tolist() == [[6, 6], [6, 6]]
 
 
+@pytest.mark.parametrize("name", ["add", "sub", "addcmul", "addcdiv"])
+def test_a_number_in_the_middle_is_deprecated(name):
+    factor, tensors = ("alpha", [V]) if len(name) == 3 else ("value", [V, V])
+    for function, first in ((getattr(ac, name), [V]), (getattr(V, name), [])):
+        match = f"^This overload of {name} is deprecated: give `{factor}` by name"
+        with pytest.warns(UserWarning, match=match):
+            found = function(*first, 2, *tensors)
+        assert found.equal(function(*first, *tensors, **{factor: 2}))
+
+
 @pytest.mark.parametrize(
     "call",
     [

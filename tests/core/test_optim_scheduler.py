@@ -111,7 +111,7 @@ def test_the_cycle_moves_momentum_against_the_rate():
 
 def test_a_plateau_is_told_of_new_groups():
     sgd = make(1.0)
-    plateau = lr_scheduler.ReduceLROnPlateau(sgd, patience=0)
+    plateau = lr_scheduler.ReduceLROnPlateau(sgd, patience=0, min_lr=[0.0])
     plateau.step(ac.tensor(1.0))
     sgd.add_param_group({"params": [ac.zeros(1)], "lr": 1.0})
     with pytest.raises(ArgumentError, match="ReduceLROnPlateau: the optimizer now"):
@@ -119,6 +119,85 @@ def test_a_plateau_is_told_of_new_groups():
     plateau.min_lrs.append(0.5)
     plateau.step(1.0)
     assert plateau.get_last_lr() == [0.1, 0.5]
+
+
+def test_one_lowest_rate_of_a_plateau_applies_to_new_groups():
+    sgd = make(1.0)
+    plateau = lr_scheduler.ReduceLROnPlateau(sgd, patience=0, min_lr=ac.tensor(0.25))
+    plateau.step(1.0)
+    sgd.add_param_group({"params": [ac.zeros(1)], "lr": 0.75})
+    plateau.step(1.0)
+    assert plateau.get_last_lr() == [0.25, 0.25]
+
+
+class Sign(optim.Optimizer):
+    """An optimizer of a user, with a step of its own."""
+
+    def __init__(self, params):
+        super().__init__(params, {"lr": 1.0})
+
+    def step(self):
+        for p in self.param_groups[0]["params"]:
+            p.data -= 1.0
+
+
+def lbfgs_step(optimizer):
+    optimizer.step(lambda: ac.zeros(()))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("make_one", "step"),
+    [
+        (lambda p: optim.SGD(p, lr=1.0), optim.SGD.step),
+        (optim.Adam, optim.Adam.step),
+        (optim.LBFGS, lbfgs_step),
+        (Sign, Sign.step),
+    ],
+)
+def test_an_epoch_should_end_after_a_step_of_the_optimizer(make_one, step):
+    optimizer = make_one([ac.zeros(1)])
+    scheduler = lr_scheduler.StepLR(optimizer, 2)
+    with pytest.warns(UserWarning, match="StepLR.step: the optimizer has not changed"):
+        scheduler.step()
+    scheduler.step()  # it warns once
+    optimizer = make_one([ac.zeros(1, requires_grad=True)])
+    scheduler = lr_scheduler.StepLR(optimizer, 2)
+    step(optimizer)  # without gradients it changes no parameter
+    scheduler.step()
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_resumed_training_begins_with_a_step_of_the_optimizer():
+    sgd = make(1.0)
+    scheduler = lr_scheduler.StepLR(sgd, 2)
+    sgd.step()
+    scheduler.step()
+    other = lr_scheduler.StepLR(make(1.0), 2)
+    other.load_state_dict(scheduler.state_dict())
+    other.step()  # the epoch of the state had its step
+    sgd = make(1.0)
+    sgd.param_groups[0]["initial_lr"] = 1.0
+    resumed = lr_scheduler.StepLR(sgd, 2, last_epoch=0)
+    with pytest.warns(UserWarning, match="StepLR.step: the optimizer has not changed"):
+        resumed.step()
+
+
+def test_settings_of_schedulers_are_read_from_tensors_once():
+    rate, momentum = ac.tensor(0.5), ac.tensor(0.75)
+    sgd = optim.SGD([ac.zeros(1)], lr=1.0, momentum=0.5)
+    cycle = lr_scheduler.CyclicLR(sgd, 0.25, rate, 2, max_momentum=momentum)
+    one = lr_scheduler.OneCycleLR(
+        optim.SGD([ac.zeros(1)], lr=1.0, momentum=0.5), rate, 4, max_momentum=momentum
+    )
+    swa = optim.swa_utils.SWALR(make(1.0), rate)
+    rate.fill_(9.0)
+    momentum.fill_(9.0)
+    assert cycle.max_lrs == [swa.optimizer.param_groups[0]["swa_lr"]] == [0.5]
+    groups = cycle.optimizer.param_groups[0], one.optimizer.param_groups[0]
+    assert [g["max_momentum"] for g in groups] == [0.75, 0.75]
+    assert [g["base_momentum"] for g in groups] == [0.8, 0.85]
+    assert groups[1]["max_lr"] == 0.5
 
 
 @pytest.mark.parametrize(

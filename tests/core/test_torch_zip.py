@@ -14,6 +14,7 @@ import pytest
 
 import autocalc as ac
 from autocalc import nn
+from autocalc._io import torch_zip
 from autocalc.errors import CheckpointError
 
 pytestmark = pytest.mark.core
@@ -159,6 +160,18 @@ def test_a_file_of_a_machine_of_other_byte_order():
         made.writestr("a/byteorder", b"big")
         made.writestr("a/data/0", NUMBERS.byteswap().tobytes())
     assert load(content.getvalue()).tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+def test_a_file_that_does_not_say_its_byte_order(monkeypatch):
+    for order, numbers in (("<", NUMBERS), (">", NUMBERS.byteswap())):
+        content = io.BytesIO()
+        with zipfile.ZipFile(content, "w") as made:
+            made.writestr("a/data.pkl", b"\x80\x02" + described(tensor()) + b".")
+            made.writestr("a/data/0", numbers.tobytes())
+        if order == ">":
+            assert load(content.getvalue()).tolist() != [[0, 1, 2], [3, 4, 5]]
+            monkeypatch.setitem(torch_zip.ORDERS, "no record", order)
+        assert load(content.getvalue()).tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
 # ---- hostile and damaged files -------------------------------------------------------

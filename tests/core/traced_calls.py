@@ -56,6 +56,7 @@ class Data:
 
 
 attend = F.scaled_dot_product_attention
+of_volume = F.grad.conv3d_input
 of_logits = F.binary_cross_entropy_with_logits
 #: Name of a function in the table of traced functions: a call of it.
 _CALLS = """
@@ -82,6 +83,12 @@ _CALLS = """
     conversion.to: (a.double(), n.to(ac.bool), a.to(b))
     comparison.isclose: ac.isclose(a, b, equal_nan=True)
     conv.conv1d: F.conv1d(x, y[:, :, :3], padding=1)
+    gradients.conv1d_input: F.grad.conv1d_input(x.shape, floats(4, 4, 1), x)
+    gradients.conv1d_weight: F.grad.conv1d_weight(x, (4, 4, 1), y)
+    gradients.conv2d_input: F.grad.conv2d_input(image.shape, floats(4, 4, 1, 1), image)
+    gradients.conv2d_weight: F.grad.conv2d_weight(image, (4, 4, 1, 1), image)
+    gradients.conv3d_input: of_volume(volume.shape, floats(2, 2, 1, 1, 1), volume)
+    gradients.conv3d_weight: F.grad.conv3d_weight(volume, (2, 2, 1, 1, 1), volume)
     conv.conv2d: F.conv2d(image, floats(2, 4, 3, 3))
     conv.conv3d: F.conv3d(volume, floats(1, 2, 2, 2, 2))
     conv_transpose.conv_transpose1d: F.conv_transpose1d(x, a[..., None])

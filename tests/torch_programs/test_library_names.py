@@ -35,6 +35,7 @@ class Both(NamedTuple):
     b: object
 
 
+@pytest.mark.filterwarnings("ignore:This overload of")
 def test_pytorchs_older_order_of_arguments():
     x, y = ac.tensor([1.0, 2.0]), ac.tensor([10.0, 20.0])
     assert ac.add(x, 2, y).tolist() == x.add(y, alpha=2).tolist()

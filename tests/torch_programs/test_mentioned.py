@@ -317,3 +317,93 @@ def test_products_of_bytes():
     )
     assert lines[0] == "True [[26384]] torch.int32"
     assert "takes int8, not int32" in lines[1]
+
+
+def test_conversions_may_keep_or_replace_all_objects():
+    lines = prints(
+        """
+        def kept(name, value, device):
+            model = torch.nn.Linear(2, 2, device=device)
+            weight = model.weight
+            end = f"et_{name}_module_params_on_conversion"
+            getattr(torch.__future__, f"s{end}")(value)
+            assert getattr(torch.__future__, f"g{end}")() is value
+            print(model.to_empty(device="cpu").weight is weight)
+            getattr(torch.__future__, f"s{end}")(False)
+
+        kept("swap", False, "meta")
+        kept("swap", True, "meta")
+        kept("overwrite", False, "cpu")
+        kept("overwrite", True, "cpu")
+        try:
+            torch.__future__.set_swap_module_params_on_conversion(1)
+        except ValueError as error:
+            print(error)
+        """
+    )
+    assert lines[:4] == ["False", "True", "True", "False"]
+    assert lines[4].endswith("conversion: `value` is 1; it must be True or False.")
+
+
+def test_the_byte_order_of_files_that_do_not_say_it():
+    lines = prints(
+        """
+        from autocalc._io.torch_zip import ORDERS
+        from torch.serialization import (
+            LoadEndianness, get_default_load_endianness, set_default_load_endianness
+        )
+
+        assert get_default_load_endianness() is None
+        for one in (LoadEndianness.BIG, LoadEndianness.LITTLE, LoadEndianness.NATIVE):
+            set_default_load_endianness(one)
+            assert get_default_load_endianness() is one
+            print(ORDERS["no record"])
+        set_default_load_endianness(None)
+        try:
+            set_default_load_endianness("big")
+        except TypeError as error:
+            print(error)
+        """
+    )
+    native = "<" if sys.byteorder == "little" else ">"
+    assert lines[:3] == [">", "<", native]
+    assert "`endianness` is 'big'; it must be a member of torch" in lines[3]
+
+
+def test_the_switch_for_filling_new_memory():
+    lines = prints(
+        """
+        print(torch.utils.deterministic.fill_uninitialized_memory)
+        torch.use_deterministic_algorithms(True)
+        print(torch.empty(2).tolist())
+        torch.utils.deterministic.fill_uninitialized_memory = False
+        print(torch.utils.deterministic.fill_uninitialized_memory)
+        try:
+            torch.utils.deterministic.fill_uninitialized_memory = 2
+        except ValueError as error:
+            print(error)
+        """
+    )
+    assert lines[:3] == ["True", "[nan, nan]", "False"]
+    assert "`fill_uninitialized_memory` is 2; it must be True or False" in lines[3]
+
+
+def test_storages_are_saved_and_loaded():
+    lines = prints(
+        """
+        import io
+
+        x = torch.arange(4.0)
+        file = io.BytesIO()
+        torch.save([x, x.storage(), x[2:]], file)
+        file.seek(0)
+        y, memory, part = torch.load(file)
+        print(type(memory).__name__, memory.tolist(), memory.dtype)
+        y[2] = 9
+        print(memory[2], part.tolist())
+        """
+    )
+    assert lines == [
+        "TypedStorage [0.0, 1.0, 2.0, 3.0] torch.float32",
+        "9.0 [9.0, 3.0]",
+    ]

@@ -72,9 +72,6 @@ class _Finder:
         return importlib.util.spec_from_file_location(fullname, f"{place}.py")
 
 
-_swaps: list[bool] = [False]
-
-
 class _Switch:
     """A switch, always off, for a feature that AutoCalc does not have."""
 
@@ -139,8 +136,6 @@ VALUES: dict[str, Any] = {
     "torch.cuda.is_tf32_supported": lambda: False,
     "torch.cuda.is_bf16_supported": lambda: False,
     "torch._utils._element_size": lambda dtype: dtype.itemsize,
-    "torch.__future__.get_swap_module_params_on_conversion": lambda: _swaps[-1],
-    "torch.__future__.set_swap_module_params_on_conversion": _swaps.append,
     "torch.is_deterministic_algorithms_warn_only_enabled": lambda: False,
     "torch._utils_internal.get_writable_path": lambda path: path,
     "torch._utils_internal.get_file_path_2": os.path.join,
@@ -257,7 +252,7 @@ def install() -> None:
     tensor: Any = import_module("torch").Tensor
     tensor._base = property(lambda x: base_of(x) if _is_view(x) else None)
     tensor._is_view = _is_view
-    tensor._cdata = property(lambda x: id(x._array))
+    tensor._cdata = property(id)
     tensor._grad = tensor.grad
     inverse: Any = Inverse
     inverse._inv = property(lambda x: x.inv)

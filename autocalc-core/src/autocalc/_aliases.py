@@ -119,6 +119,7 @@ TABLE: dict[str, str] = {
             LazyInstanceNorm2d LazyInstanceNorm3d
         nn._layers.norms.batch_norm: _InstanceNorm
     """,
+    "nn.modules.lazy": "nn._layers.lazy.mixin: LazyModuleMixin",
     "nn.modules.linear": """
         nn: Bilinear Identity LazyLinear Linear Linear=NonDynamicallyQuantizableLinear
     """,

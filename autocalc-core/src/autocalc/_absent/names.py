@@ -275,7 +275,7 @@ GROUPS = (
                 module_load name nonzero_static output_nr reinforce
                 slice_inverse
             """,
-            "autocalc.nn": "common_types factory_kwargs grad",
+            "autocalc.nn": "common_types factory_kwargs",
             "autocalc.nn.functional": """
                 GRID_SAMPLE_INTERPOLATION_MODES
                 GRID_SAMPLE_PADDING_MODES
@@ -283,7 +283,7 @@ GROUPS = (
                 adaptive_max_pool2d_with_indices
                 adaptive_max_pool3d_with_indices conv_tbc
                 fractional_max_pool2d_with_indices
-                fractional_max_pool3d_with_indices grad
+                fractional_max_pool3d_with_indices
                 handle_torch_function has_torch_function
                 has_torch_function_unary has_torch_function_variadic
                 max_pool1d_with_indices max_pool2d_with_indices

@@ -29,6 +29,10 @@ _MOST_ELEMENTS = 2**62
 _MOST_DIMENSIONS = 32
 
 
+#: The order of bytes in files without a record of it, which PyTorch wrote before 2.1.
+ORDERS = {"no record": "<"}
+
+
 def read_torch(file: IO[bytes], place: str, device: Device | None = None) -> Any:
     """Return the value of a `torch.save` file; errors refer to it as `place`.
 
@@ -63,9 +67,10 @@ class _Archive:
             self._entries[entry.filename] = entry
         self._root = self._find_root()
         self._storages: dict[str, tuple[Any, Array]] = {}
-        order = "byteorder"
-        little = order not in self or self._content(order).strip() != b"big"
-        self._order = "<" if little else ">"
+        self._order = ORDERS["no record"]
+        if "byteorder" in self:
+            big = self._content("byteorder").strip() == b"big"
+            self._order = ">" if big else "<"
 
     def __contains__(self, name: str) -> bool:
         return self._root + name in self._entries

@@ -148,5 +148,9 @@ class TypedStorage:
         """Write one element, or several elements."""
         self._row[index] = value
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return the data for `pickle`: the elements as a tensor."""
+        return TypedStorage, (self._row,)
+
     def __repr__(self) -> str:
         return f"TypedStorage({self.tolist()}, dtype={self.dtype!r})"

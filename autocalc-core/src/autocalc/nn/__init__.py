@@ -4,7 +4,7 @@
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from autocalc._aliases import lookup as _lookup
-from autocalc.nn import attention, functional, init, parallel, parameter, utils
+from autocalc.nn import attention, functional, grad, init, parallel, parameter, utils
 from autocalc.nn._distributed.data_parallel import DataParallel
 from autocalc.nn._distributed.sync_batch_norm import SyncBatchNorm
 from autocalc.nn._functional.linear_cross_entropy import LinearCrossEntropyOptions
@@ -358,6 +358,7 @@ __all__ = [
     "ZeroPad3d",
     "attention",
     "functional",
+    "grad",
     "init",
     "parallel",
     "parameter",

@@ -137,6 +137,7 @@ from autocalc._ops.random.alpha_dropout import alpha_dropout, feature_alpha_drop
 from autocalc._ops.random.dropout import dropout, dropout1d, dropout2d, dropout3d
 from autocalc._ops.random.random_activations import gumbel_softmax, rrelu, rrelu_
 from autocalc._ops.reductions.softmax import log_softmax, softmax, softmin
+from autocalc.nn import grad  # noqa: F401  PyTorch has it here as well
 from autocalc.nn._functional.linear_cross_entropy import linear_cross_entropy
 from autocalc.nn._functional.multi_head_attention import multi_head_attention_forward
 from autocalc.nn._old_names import upsample, upsample_bilinear, upsample_nearest

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import wraps
+from types import FunctionType
 from typing import Any
 from weakref import WeakSet
 
@@ -13,6 +15,21 @@ from autocalc._tensor.checks import check_flag
 from autocalc.errors import DTypeError, HookError
 
 Hook = Callable[..., Any]
+
+#: The module of the base class, whose `step` notes itself that it has run.
+_BASE = "autocalc.optim._optimizer"
+
+
+def _noting(step: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a `step` that notes that it has run."""
+
+    @wraps(step)
+    def noted(self: Any, *args: Any, **kwargs: Any) -> Any:
+        result = step(self, *args, **kwargs)
+        self._has_stepped = True
+        return result
+
+    return noted
 
 
 class Hooked:
@@ -24,6 +41,15 @@ class Hooked:
 
     #: Hooks by kind, each under the number of its handle; made with the first hook.
     _hooks: dict[str, dict[int, Hook]] | None = None
+    #: Whether `step` has run; schedulers warn if their first epoch ends before it.
+    _has_stepped = False
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let a `step` of the subclass note that it has run."""
+        super().__init_subclass__(**options)
+        step = vars(cls).get("step")
+        if isinstance(step, FunctionType) and cls.__module__ != _BASE:
+            cls.step = _noting(step)  # type: ignore[attr-defined]  # it has one
 
     def register_step_pre_hook(self, hook: Hook) -> RemovableHandle:
         """Call ``hook(optimizer, args, kwargs)`` before each step.

@@ -102,7 +102,6 @@ class Optimizer(Hooked):
     _buffers: frozenset[str] = frozenset()
     #: The names of state numbers: one for each parameter.
     _numbers: frozenset[str] = frozenset()
-
     param_groups: list[Group]
     state: defaultdict[Tensor, dict[str, Any]]
 
@@ -263,6 +262,7 @@ class Optimizer(Hooked):
                 loss = closure()
         for i, group in enumerate(self.param_groups):
             self._step_group(i, group)
+        self._has_stepped = True
         return loss
 
     def _step_group(self, i: int, group: Group) -> None:

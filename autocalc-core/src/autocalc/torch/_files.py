@@ -43,6 +43,7 @@ _ALWAYS = frozenset(
             for name in ("channels_last", "contiguous_format", "preserve_format")
         ),
         "autocalc.nn._module.parameter.Parameter",
+        "autocalc._methods.typed_storage.TypedStorage",
         *("numpy.ndarray", "numpy.dtype", "numpy._core.multiarray._reconstruct"),
         *("numpy._core.multiarray.scalar", "numpy.core.multiarray._reconstruct"),
     }

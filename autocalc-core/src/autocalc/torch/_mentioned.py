@@ -116,7 +116,7 @@ def spec(fullname: str) -> ModuleSpec | None:
 
 def _answer(error: AttributeError, place: str, name: str) -> Any:
     """Return the stand-in for a name that a module of AutoCalc does not have."""
-    if name.startswith("__") and name != "__config__":
+    if name.startswith("__") and name not in ("__config__", "__future__"):
         raise error
     path = f"torch{place[len('autocalc') :]}.{name}"
     if path in RETURN_THEIR_FUNCTION:

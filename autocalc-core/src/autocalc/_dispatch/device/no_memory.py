@@ -54,9 +54,9 @@ class NoMemory:
 
     def empty(self, shape: Any, dtype: Any) -> Any:
         """Return a new array, which takes no memory."""
-        count = max(prod(shape) * dtype.itemsize, 1)
+        count = prod(shape) * dtype.itemsize
         span = np.asarray(_Span(self._next, count))
-        self._next += -(-count // 64) * 64
+        self._next += max(-(-count // 64), 1) * 64
         return NoElements(shape, dtype, span)
 
     def from_host(self, array: Any) -> Any:

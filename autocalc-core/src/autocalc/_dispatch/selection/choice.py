@@ -138,9 +138,16 @@ def count() -> Iterator[Counter[tuple[str, str]]]:
 #: Whether a program asked only for warnings; kernels are refused nevertheless.
 _warn_only = [False]
 
+#: Whether a program asked for deterministic algorithms, and whether new memory that a
+#: program does not fill is then filled, as `torch.utils.deterministic` says.
+FILLING = {"asked": False, "memory": True}
+
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
     """Allow only kernels that give the same bits in each run.
+
+    Functions such as `empty` then fill new memory with NaN, or with the largest number
+    of an integer dtype.
 
     Parameters
     ----------
@@ -170,6 +177,7 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
                 f"True or False."
             )
     _warn_only[0] = bool(mode and warn_only)
+    FILLING["asked"] = bool(mode)
     for selection in (PROCESS, current().selection):
         selection.deterministic = bool(mode)
         selection.forget()

@@ -44,13 +44,14 @@ def is_channels_last(a: Array) -> bool:
 def follows_pixels(a: Array) -> bool:
     """Return whether the strides of `a` are those of channels-last; gaps are allowed.
 
-    This is the case for a part of channels-last images.  If sizes of 1 make the layout
-    ambiguous, the array counts as rows of channels.
+    The array holds images or, with five dimensions, volumes.  It may be a part of
+    larger ones.  If sizes of 1 make the layout ambiguous, the array counts as rows of
+    channels.
     """
-    if a.ndim != 4 or a.flags.c_contiguous or a.strides[1] == 0 or not a.size:
+    if a.ndim not in (4, 5) or a.flags.c_contiguous or not a.strides[1] or not a.size:
         return False
     least = 0
-    for d in (1, 3, 2, 0):
+    for d in (1, *range(a.ndim - 1, 1, -1), 0):
         if a.strides[d] < least or (d == 0 and least == a.strides[1]):
             return False
         least = a.strides[d] * max(a.shape[d], 1)

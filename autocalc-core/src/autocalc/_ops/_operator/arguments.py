@@ -128,7 +128,7 @@ def sizes_of(where: str, size: tuple[Any, ...]) -> tuple[int, ...]:
 
 
 def check_older_order(where: str, name: str, factor: Any, tensor: Any) -> None:
-    """Raise unless a number and a tensor are given, the older order of PyTorch.
+    """Warn of the older order of PyTorch; raise unless a number and a tensor are given.
 
     A factor that follows the tensors must be passed by keyword.
     """

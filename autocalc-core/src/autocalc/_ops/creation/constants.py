@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._dispatch.selection.arrays import arrays, constant
+from autocalc._dispatch.selection.choice import FILLING
 from autocalc._dispatch.selection.state import recorder
 from autocalc._ops._operator.coerce import check_tensor
 from autocalc._ops._operator.layouts import laid_out
@@ -105,13 +106,29 @@ def finished(where: str, array: Any, out: Tensor | None, requires_grad: Any) -> 
     return result.requires_grad_() if requires_grad else result
 
 
+def _fill_with_most(array: Any) -> None:
+    """Write NaN into a new array, or the largest number of an integer dtype."""
+    kind = dtypes.of(array.dtype)
+    most: Any = math.nan
+    if not (kind.is_floating_point or kind.is_complex):
+        most = True if kind is dtypes.bool_ else np.iinfo(kind.numpy).max
+    number = arrays.constant(most, array)
+    arrays.copy(arrays.expand(number, array.shape), into=array)
+
+
 def undefined(shape: Any, dtype: Any) -> Any:
     """Return a new array that the caller fills, or partly fills."""
     return noted_undefined(arrays.empty(shape, dtype))
 
 
 def noted_undefined(array: Any) -> Any:
-    """Return a new array, and tell recorders that nothing has filled it."""
+    """Return a new array, and tell recorders that nothing has filled it.
+
+    If a program asked for deterministic algorithms, fill it.
+    """
+    if FILLING["asked"] and FILLING["memory"] and array.size:
+        _fill_with_most(array)
+        return array
     leave_undefined(array)
     recording = recorder()
     if recording is not None:

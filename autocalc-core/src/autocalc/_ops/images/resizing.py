@@ -8,6 +8,7 @@ import math
 from typing import Any
 
 from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.layout import follows_pixels
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.cast import astype
 from autocalc._ops._operator.checks import check_float, check_shape
@@ -53,6 +54,10 @@ _DIMS = {
     "bicubic": (2,),
     "area": (1, 2, 3),
 }
+
+#: With fewer channels, it is faster to copy channels-last images than to read them in
+#: their order: twice as fast for 3 channels, but half as fast for 64.
+_FEW = 8
 
 #: The modes that also take bytes.
 _OF_BYTES = ("nearest", "nearest-exact", "bilinear", "bicubic")
@@ -149,7 +154,16 @@ def interpolate(
         return avg_pooling.adaptive_mean(input, sizes)
     lines = bool(align_corners)
     compute = _resampled_bytes if of_bytes else resampled
-    return laid_as(input, compute(input, sizes, factors, mode, lines, antialias))
+    if not follows_pixels(input._array):
+        return compute(input, sizes, factors, mode, lines, antialias)
+    if dims == 2 and input._array.shape[1] < _FEW and input._edge is None:
+        return laid_as(input, compute(input, sizes, factors, mode, lines, antialias))
+    # In this order of the dimensions, result and gradient are channels-last without a
+    # copy.
+    pixels = view.permute_op(input, (0, *range(2, dims + 2), 1))
+    out = compute(pixels, sizes, factors, mode, lines, antialias, first=1)
+    turned = view.permute_op(out, (0, dims + 1, *range(1, dims + 1)))
+    return view.detach_from_base(turned)
 
 
 def _resampled_bytes(
@@ -159,12 +173,14 @@ def _resampled_bytes(
     mode: str,
     align_corners: bool,
     antialias: bool,
+    first: int = 2,
 ) -> Tensor:
     """Resample bytes: first columns, then rows, each rounded as in PyTorch."""
     if mode.startswith("nearest"):
-        wide = resampled(astype(x, float32), sizes, factors, mode, False, False)
+        wide = resampled(astype(x, float32), sizes, factors, mode, False, False, first)
         return astype(wide, uint8)
-    steps = _steps(x._array.shape[2:], sizes, factors, mode, align_corners)
+    planes = x._array.shape[first : first + len(sizes)]
+    steps = _steps(planes, sizes, factors, mode, align_corners, first)
     form = "smooth" if antialias else "corners" if align_corners else "edges"
     out = x
     for axis, size, scale in sorted(steps, reverse=True):
@@ -179,13 +195,13 @@ def resampled(
     mode: str,
     align_corners: bool,
     antialias: bool,
+    first: int = 2,
 ) -> Tensor:
-    """Resample all dimensions that change, one after the other."""
+    """Resample all dimensions that change, one after the other, from `first` on."""
     kind = "linear" if mode.endswith("linear") else mode
     out = x
-    for axis, size, scale in _steps(
-        x._array.shape[2:], sizes, factors, kind, align_corners
-    ):
+    planes = x._array.shape[first : first + len(sizes)]
+    for axis, size, scale in _steps(planes, sizes, factors, kind, align_corners, first):
         if antialias:
             out = resampling.smoothed(out, axis, size, scale, kind)
         elif kind == "bicubic":
@@ -223,6 +239,7 @@ def _steps(
     factors: tuple[float, ...] | None,
     kind: str,
     align_corners: bool,
+    first: int,
 ) -> tuple[tuple[int, int, float], ...]:
     """Return axis, size and scale of each dimension that changes.
 
@@ -235,7 +252,7 @@ def _steps(
         factor = None if factors is None else factors[i]
         scale = _scale(n, size, factor, kind, align_corners)
         if size != n or scale != 1:
-            steps.append((2 + i, size, scale))
+            steps.append((first + i, size, scale))
     steps.sort(key=lambda step: (-step[2], step[0] if step[2] > 1 else -step[0]))
     return tuple(steps)
 

@@ -176,7 +176,8 @@ def batch_norm(
     momentum
         The weight of this batch in the running statistics, between 0 and 1.
     eps
-        A small number that is added to the variance to avoid a division by 0.
+        A small number that is added to the variance to avoid a division by 0.  It must
+        be above 0 in training.
 
     Raises
     ------
@@ -184,13 +185,13 @@ def batch_norm(
         If there are no channels, if another tensor does not have one number for each
         channel, or if each channel has only one value.
     ArgumentError
-        If running statistics are needed and are None.
+        If running statistics are needed and are None, or `eps` is too small.
 
     Examples
     --------
     >>> import autocalc as ac
     >>> x = ac.tensor([[0.0, 1.0], [2.0, 5.0]])
-    >>> ac.nn.functional.batch_norm(x, None, None, training=True, eps=0.0)
+    >>> ac.nn.functional.batch_norm(x, None, None, training=True, eps=1e-9)
     tensor([[-1., -1.],
             [ 1.,  1.]])
     """
@@ -244,7 +245,7 @@ def batch_norm_relu(
     >>> x = ac.tensor([[0.0, 1.0], [2.0, 5.0]])
     >>> shortcut = ac.tensor([[0.0, 3.0], [0.5, -3.0]])
     >>> ac.nn.functional.batch_norm_relu(
-    ...     x, None, None, training=True, eps=0.0, residual=shortcut
+    ...     x, None, None, training=True, eps=1e-9, residual=shortcut
     ... )
     tensor([[0.0000, 2.0000],
             [1.5000, 0.0000]])
@@ -289,6 +290,12 @@ def _normed(
 ) -> Tensor:
     check_channels(where, input, 2, statistics, weight, bias)
     eps, momentum = number(where, "eps", eps), number(where, "momentum", momentum)
+    if eps <= 0 and (training or eps < 0):
+        least = "above 0 in training" if training else "0 or more"
+        raise ArgumentError(
+            f"{where}: `eps` is {eps}; it must be {least}. The eps must be positive "
+            "because the variance of a channel may be 0."
+        )
     if residual is not None and check_tensor(where, residual).shape != input.shape:
         raise ShapeError(
             f"{where}: `residual` has shape {residual.shape}; it must have the shape "

@@ -66,7 +66,8 @@ def fractional_max_pool2d(
         each plane.
     _random_samples
         The numbers u, a tensor of shape (N, C, 2): first those of the columns, then
-        those of the rows.  By default they are drawn from the default generator.
+        those of the rows.  The first dimension may be larger than N.  By default they
+        are drawn from the default generator.
 
     Raises
     ------
@@ -122,8 +123,9 @@ def fractional_max_pool3d(
         True to also return the positions of the elements, counted in row-major order in
         each volume.
     _random_samples
-        The numbers u, a tensor of shape (N, C, 3), for depth, height and width.  By
-        default they are drawn from the default generator.
+        The numbers u, a tensor of shape (N, C, 3), for depth, height and width.  The
+        first dimension may be larger than N.  By default they are drawn from the
+        default generator.
 
     Raises
     ------
@@ -226,10 +228,12 @@ def _draws(where: str, x: Tensor, dims: int, samples: Tensor | None) -> list[Ten
     if samples is None:
         samples = rand(shape, dtype=x.dtype, device=place_of_tensor(x))
     check_float(where, check_tensor(where, samples))
-    if samples.shape != shape:
+    if samples.ndim != 3 or samples.shape[1:] != shape[1:] or len(samples) < shape[0]:
         raise ShapeError(
-            f"{where}: `_random_samples` has shape {samples.shape}; it must be {shape}."
+            f"{where}: `_random_samples` has shape {samples.shape}; it must be "
+            f"{shape}, or have more in the first dimension."
         )
+    samples = samples[: shape[0]]
     samples = cast(samples.detach(), float64 if x.dtype is float64 else float32)
     each = [samples[..., i : i + 1] for i in range(dims)]
     return each[::-1] if dims == 2 else each

@@ -9,16 +9,17 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from autocalc._dispatch._callers import marks
-from autocalc._graph._grad_mode import no_grad
 from autocalc._ops.creation.like import empty_like
 from autocalc._ops.creation.typed_tensors import dtype_named
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import check_flag, check_switches
 from autocalc._tensor.device import Device, numbered, present
 from autocalc._tensor.dtypes import DType
-from autocalc.errors import DTypeError
+from autocalc.errors import ArgumentError, DTypeError
+from autocalc.nn._module import conversion
 from autocalc.nn._module.hooks import call_forward
 from autocalc.nn._module.stateful import StatefulModule
+from autocalc.nn._module.uninitialized import is_lazy
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -143,6 +144,9 @@ class Module(StatefulModule["Module"]):
     def to_empty(self, *, device: str | Device, recurse: bool = True) -> Self:
         """Move parameters and buffers to new, uninitialised memory, in place.
 
+        Parameters and buffers that leave the device "meta" are new objects.  Make an
+        optimizer of them after this call.
+
         Parameters
         ----------
         device
@@ -167,11 +171,7 @@ class Module(StatefulModule["Module"]):
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Replace the values of all parameters, their gradients and all buffers."""
-        with no_grad():
-            for tensor in (*self.parameters(recurse), *self.buffers(recurse)):
-                tensor.data = fn(tensor.data)
-                if tensor.grad is not None:
-                    tensor.grad.data = fn(tensor.grad.data)
+        conversion.apply(self, fn, recurse)
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
@@ -245,7 +245,19 @@ class Module(StatefulModule["Module"]):
         return self.to(dtype_named(dst_type))
 
     def share_memory(self) -> Self:
-        """Return the module itself; its memory does not change."""
+        """Return the module itself; its memory does not change.
+
+        Raises
+        ------
+        ArgumentError
+            If the shape of a parameter or buffer is not known yet.
+        """
+        for name, tensor in (*self.named_parameters(), *self.named_buffers()):
+            if is_lazy(tensor):
+                raise ArgumentError(
+                    f"share_memory: cannot share memory on an uninitialized parameter "
+                    f"or buffer, {name!r}. Call the module once on an example first."
+                )
         return self
 
     # ---- how it prints ----------------------------------------------------------

@@ -14,6 +14,10 @@ from autocalc.nn._module.buffer import Buffer
 from autocalc.nn._module.hooks import Hooks
 from autocalc.nn._module.parameter import Parameter
 from autocalc.nn._module.registry import BUFFER, MODULE, PARAMETER, Registry
+from autocalc.nn._module.uninitialized import UninitializedBuffer
+
+#: The classes of tensors that become buffers when they are assigned.
+_BUFFERS = (Buffer, UninitializedBuffer)
 
 
 def asked(module: Any, name: str) -> Any:
@@ -65,7 +69,7 @@ class ModuleTree(Generic[M]):
         elif isinstance(value, ModuleTree):
             self._make_room(name, MODULE)
             self.register_module(name, value)  # type: ignore[arg-type]  # a Module
-        elif isinstance(value, Buffer) and self._may_hold_buffer(name):
+        elif isinstance(value, _BUFFERS) and self._may_hold_buffer(name):
             self._make_room(name, BUFFER)
             self.register_buffer(name, value, value.persistent)
         elif name in self.__dict__.get("_names", ()):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from autocalc._graph._node import Leaf
 from autocalc._ops._operator.arguments import integers, min_of
@@ -16,6 +16,9 @@ from autocalc._tensor.device import Device, device_of
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 from autocalc.nn._module.parameter import Parameter
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 #: The slot in which `Tensor` keeps its array.  Before there is one, the slot holds an
 #: empty array for the dtype, and reading `_array` is an error.
@@ -28,6 +31,11 @@ class _Uninitialized(Tensor):
     __slots__ = ()
 
     _becomes: ClassVar[type[Tensor]]
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Make the object, without the values that a `Parameter` has."""
+        del args, kwargs
+        return object.__new__(cls)
 
     def __init__(
         self, requires_grad: bool, device: str | Device | None, dtype: DType | None
@@ -179,7 +187,8 @@ class UninitializedParameter(_Uninitialized, Parameter):
 class UninitializedBuffer(_Uninitialized):
     """A buffer of a lazy module; its shape is not known yet.
 
-    See `UninitializedParameter`.
+    See `UninitializedParameter`.  It becomes a buffer when it is assigned to a `Module`
+    attribute.
 
     Parameters
     ----------
@@ -187,6 +196,8 @@ class UninitializedBuffer(_Uninitialized):
         True if `backward` computes a gradient of the buffer.
     dtype
         The dtype of the values.  None means the default dtype.
+    persistent
+        True to include the buffer in the `state_dict` of the module.
 
     Examples
     --------
@@ -195,7 +206,7 @@ class UninitializedBuffer(_Uninitialized):
     <UninitializedBuffer>
     """
 
-    __slots__ = ()
+    persistent: bool
 
     _becomes = Tensor
 
@@ -204,8 +215,19 @@ class UninitializedBuffer(_Uninitialized):
         requires_grad: bool = False,
         device: str | Device | None = None,
         dtype: DType | None = None,
+        persistent: bool = True,
     ) -> None:
+        self.persistent = check_flag("UninitializedBuffer", "persistent", persistent)
         _Uninitialized.__init__(self, requires_grad, device, dtype)
+
+    def _copy(self, device: Device, dtype: DType) -> Tensor:
+        made = super()._copy(device, dtype)
+        made.persistent = self.persistent  # type: ignore[attr-defined]  # a buffer
+        return made
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        make, given = super().__reduce_ex__(protocol)
+        return make, (*given, self.persistent)
 
 
 def take_shape_away(tensor: Tensor, kind: type[Tensor], dtype: DType) -> None:

@@ -95,7 +95,7 @@ class LRScheduler:
         self.base_lrs = [number_of(group["initial_lr"]) for group in groups]
         self.last_epoch = last_epoch
         self._begin()
-        self._untouched = _versions(optimizer) if last_epoch == -1 else None
+        self._untouched = _versions(optimizer)
 
     def _begin(self) -> None:
         """Set the rates of the first epoch, or of the epoch that is resumed."""
@@ -131,8 +131,9 @@ class LRScheduler:
             self._advance()
 
     def _check_order(self) -> None:
-        """Warn if the first epoch ends before the optimizer has changed a parameter."""
-        if self._untouched == _versions(self.optimizer):
+        """Warn if the first epoch ends before the first step of the optimizer."""
+        optimizer = self.optimizer
+        if not optimizer._has_stepped and self._untouched == _versions(optimizer):
             warn(
                 f"{type(self).__name__}.step: the optimizer has not changed any "
                 "parameter yet, so the first learning rate would never be used. Call "
@@ -200,6 +201,8 @@ class LRScheduler:
                 "groups; give the state of a scheduler with as many groups."
             )
         self.__dict__.update(state_dict)
+        if self.last_epoch > 0:
+            self._untouched = None
         for group, lr in zip(groups, rates or (), strict=False):
             set_rate(group, lr)
 
@@ -241,13 +244,16 @@ def require_number(
 
 
 def by_group(where: str, name: str, given: Any, optimizer: Optimizer) -> list[Any]:
-    """Return one value for each group, from such a list or from one value."""
+    """Return one value for each group, from such a list or from one value.
+
+    Tensors are read once, so that later writes into them change nothing.
+    """
     count = len(optimizer.param_groups)
     if not isinstance(given, (list, tuple)):
-        return [given] * count
+        return [number_of(given)] * count
     if len(given) != count:
         raise ArgumentError(
             f"{where}: `{name}` has {len(given)} values for {count} parameter groups; "
             "give one value for each group, or one for all."
         )
-    return list(given)
+    return [number_of(value) for value in given]

@@ -108,6 +108,10 @@ class CyclicLR(MovingMomentum):
         self._take_momentum(optimizer, cycle_momentum)
         self.base_momentums = by_group(where, "base_momentum", base_momentum, optimizer)
         self.max_momentums = by_group(where, "max_momentum", max_momentum, optimizer)
+        if cycle_momentum and last_epoch == -1:
+            pairs = zip(self.base_momentums, self.max_momentums, strict=True)
+            for group, (low, high) in zip(optimizer.param_groups, pairs, strict=True):
+                group.update(max_momentum=high, base_momentum=low)
         super().__init__(optimizer, last_epoch)
         self.base_lrs = lowest
         self._enter(self.last_epoch)

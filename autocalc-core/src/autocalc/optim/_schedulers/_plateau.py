@@ -43,7 +43,8 @@ class ReduceLROnPlateau(LRScheduler):
     cooldown
         The number of epochs after a change in which the metric is ignored.
     min_lr
-        The lowest learning rate: one number, or one for each group.
+        The lowest learning rate: one number, or one for each group.  One number also
+        applies to groups that are added later.
     eps
         The smallest change of the learning rate.  A smaller change is not made.
 
@@ -80,6 +81,8 @@ class ReduceLROnPlateau(LRScheduler):
         require_number(where, "threshold", threshold)
         self.optimizer = optimizer
         self.min_lrs = by_group(where, "min_lr", min_lr, optimizer)
+        are_many = isinstance(min_lr, (list, tuple))
+        self.default_min_lr = None if are_many else self.min_lrs[0]
         self.mode = mode
         self.factor = factor
         self.patience = patience
@@ -131,6 +134,8 @@ class ReduceLROnPlateau(LRScheduler):
 
     def _lower(self) -> None:
         groups = self.optimizer.param_groups
+        if self.default_min_lr is not None:  # it applies to added groups, too
+            self.min_lrs += [self.default_min_lr] * (len(groups) - len(self.min_lrs))
         if len(groups) != len(self.min_lrs):
             raise ArgumentError(
                 f"ReduceLROnPlateau: the optimizer now has {len(groups)} parameter "

@@ -98,7 +98,7 @@ class LazyConv1d(_LazyConv, Conv1d):
     autocalc.Size([1, 8, 7])
     """
 
-    _becomes = Conv1d
+    cls_to_become = Conv1d
 
 
 class LazyConv2d(_LazyConv, Conv2d):
@@ -127,7 +127,7 @@ class LazyConv2d(_LazyConv, Conv2d):
     Conv2d(3, 16, kernel_size=(3, 3), stride=(1, 1))
     """
 
-    _becomes = Conv2d
+    cls_to_become = Conv2d
 
 
 class LazyConv3d(_LazyConv, Conv3d):
@@ -147,7 +147,7 @@ class LazyConv3d(_LazyConv, Conv3d):
     autocalc.Size([1, 8, 3, 4, 5])
     """
 
-    _becomes = Conv3d
+    cls_to_become = Conv3d
 
 
 class _LazyConvTranspose(_LazyConvBase, _ConvTranspose):
@@ -189,7 +189,7 @@ class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
     autocalc.Size([1, 2, 11])
     """
 
-    _becomes = ConvTranspose1d
+    cls_to_become = ConvTranspose1d
 
 
 class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
@@ -220,7 +220,7 @@ class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
     ConvTranspose2d(16, 3, kernel_size=(3, 3), stride=(2, 2))
     """
 
-    _becomes = ConvTranspose2d
+    cls_to_become = ConvTranspose2d
 
 
 class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
@@ -240,4 +240,4 @@ class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
     autocalc.Size([1, 2, 6, 10, 10])
     """
 
-    _becomes = ConvTranspose3d
+    cls_to_become = ConvTranspose3d

@@ -7,7 +7,7 @@ its ordinary class.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.checks import check_sizes
@@ -15,37 +15,28 @@ from autocalc._tensor import Tensor
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ShapeError
+from autocalc.nn._layers.lazy.mixin import LazyModuleMixin
 from autocalc.nn._layers.linear import Linear
 from autocalc.nn._module.module import Module
 from autocalc.nn._module.uninitialized import UninitializedParameter, is_lazy
 
 
-class _Lazy(Module):
+class _Lazy(LazyModuleMixin, Module):
     """A layer that gets its parameters before the first forward, and then its class."""
 
-    _becomes: ClassVar[type[Module]]
     _sized: bool = False
 
-    def _wait(self) -> None:
-        """Defer the sizes to the first call."""
-        self._first = self.register_forward_pre_hook(self._begin, with_kwargs=True)
-
-    def _begin(
+    def _infer_parameters(
         self, module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
-        del module
-        given = (*args, *kwargs.values())
-        self.initialize_parameters(given[0] if given else None)
-        self._first.remove()
-        del self._first, self._sized
-        self.__class__ = self._becomes  # type: ignore[assignment]  # a base of it
+        super()._infer_parameters(module, args, kwargs)
+        del self._sized
 
-    def has_uninitialized_params(self) -> bool:
-        """Return whether the shape of a parameter or buffer is not known yet."""
-        return any(map(is_lazy, (*self.parameters(), *self.buffers())))
-
-    def initialize_parameters(self, input: Any) -> None:
+    def initialize_parameters(
+        self, input: Any = None, *args: Any, **kwargs: Any
+    ) -> None:
         """Derive the shapes of the parameters from `input`, and set initial values."""
+        del args, kwargs
         size = self._size_of(check_tensor(type(self).__name__, input))
         shapes = self._shapes(size)
         self._sized = True
@@ -103,7 +94,7 @@ class LazyLinear(_Lazy, Linear):
     Linear(in_features=4, out_features=3, bias=True)
     """
 
-    _becomes = Linear
+    cls_to_become = Linear
 
     def __init__(
         self,

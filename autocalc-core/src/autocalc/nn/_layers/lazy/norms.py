@@ -44,7 +44,6 @@ class _LazyNorm(_Lazy, _ChannelNorm):
         if track_running_stats:
             self.running_mean = UninitializedBuffer(device=device, dtype=dtype)
             self.running_var = UninitializedBuffer(device=device, dtype=dtype)
-        self._wait()
 
     def reset_running_stats(self) -> None:
         """Reset the running mean to 0, the variance to 1 and the batch count to 0."""
@@ -95,7 +94,7 @@ class LazyBatchNorm1d(_LazyBatchNorm, BatchNorm1d):
     (autocalc.Size([5, 4]), autocalc.Size([4]))
     """
 
-    _becomes = BatchNorm1d
+    cls_to_become = BatchNorm1d
 
 
 class LazyBatchNorm2d(_LazyBatchNorm, BatchNorm2d):
@@ -113,7 +112,7 @@ class LazyBatchNorm2d(_LazyBatchNorm, BatchNorm2d):
     autocalc.Size([5, 4, 3, 3])
     """
 
-    _becomes = BatchNorm2d
+    cls_to_become = BatchNorm2d
 
 
 class LazyBatchNorm3d(_LazyBatchNorm, BatchNorm3d):
@@ -131,7 +130,7 @@ class LazyBatchNorm3d(_LazyBatchNorm, BatchNorm3d):
     autocalc.Size([5, 4, 3, 3, 3])
     """
 
-    _becomes = BatchNorm3d
+    cls_to_become = BatchNorm3d
 
 
 class LazyInstanceNorm1d(_LazyInstanceNorm, InstanceNorm1d):
@@ -157,7 +156,7 @@ class LazyInstanceNorm1d(_LazyInstanceNorm, InstanceNorm1d):
     (autocalc.Size([5, 4, 3]), 4)
     """
 
-    _becomes = InstanceNorm1d
+    cls_to_become = InstanceNorm1d
 
 
 class LazyInstanceNorm2d(_LazyInstanceNorm, InstanceNorm2d):
@@ -183,7 +182,7 @@ class LazyInstanceNorm2d(_LazyInstanceNorm, InstanceNorm2d):
     (autocalc.Size([5, 4, 3, 3]), 4)
     """
 
-    _becomes = InstanceNorm2d
+    cls_to_become = InstanceNorm2d
 
 
 class LazyInstanceNorm3d(_LazyInstanceNorm, InstanceNorm3d):
@@ -209,4 +208,4 @@ class LazyInstanceNorm3d(_LazyInstanceNorm, InstanceNorm3d):
     (autocalc.Size([5, 4, 3, 3, 3]), 4)
     """
 
-    _becomes = InstanceNorm3d
+    cls_to_become = InstanceNorm3d

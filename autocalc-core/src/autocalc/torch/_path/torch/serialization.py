@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from enum import Enum
 from typing import Any
 
 from autocalc._absent import missing
+from autocalc._io.torch_zip import ORDERS
+from autocalc.errors import DTypeError
 from autocalc.torch._files import load as load
 from autocalc.torch._files import safe, unsafe_names
 from autocalc.torch._files import save as save
@@ -40,6 +44,36 @@ def safe_globals(safe_globals: Sequence[Any]) -> Iterator[None]:
         yield
     finally:
         safe[:] = before
+
+
+class LoadEndianness(Enum):
+    """The order of bytes in files that do not say it; NATIVE is the machine's."""
+
+    NATIVE = 1
+    LITTLE = 2
+    BIG = 3
+
+
+_endianness: list[LoadEndianness | None] = [None]
+
+
+def get_default_load_endianness() -> LoadEndianness | None:
+    """Return the order of bytes that was set for files that do not say it."""
+    return _endianness[-1]
+
+
+def set_default_load_endianness(endianness: LoadEndianness | None) -> None:
+    """Set the order of bytes in files that do not say it; None means NATIVE."""
+    if not isinstance(endianness, LoadEndianness) and endianness is not None:
+        raise DTypeError(
+            f"set_default_load_endianness: `endianness` is {endianness!r}; it must be "
+            f"a member of torch.serialization.LoadEndianness, or None."
+        )
+    big = endianness is LoadEndianness.BIG
+    if endianness in (None, LoadEndianness.NATIVE):
+        big = sys.byteorder == "big"
+    ORDERS["no record"] = ">" if big else "<"
+    _endianness[:] = [endianness]
 
 
 def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
