@@ -367,10 +367,11 @@ def flipud(input: Tensor) -> Tensor:
     tensor([[3, 4],
             [1, 2]])
     """
-    if not check_tensor("flipud", input).ndim:
+    where = "flipud"
+    if not check_tensor(where, input).ndim:
         raise ShapeError(
-            "flipud: Input must be >= 1-d. A tensor without dimensions has no rows that "
-            "can be reversed."
+            f"{where}: Input must be >= 1-d. A tensor without dimensions has no rows "
+            f"that can be reversed."
         )
     return flip(input, 0)
 

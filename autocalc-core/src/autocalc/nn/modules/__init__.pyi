@@ -167,6 +167,7 @@ from autocalc.nn import ZeroPad2d as ZeroPad2d
 from autocalc.nn import ZeroPad3d as ZeroPad3d
 from autocalc.nn import attention as attention
 from autocalc.nn import functional as functional
+from autocalc.nn import grad as grad
 from autocalc.nn import init as init
 from autocalc.nn import parallel as parallel
 from autocalc.nn import parameter as parameter
@@ -181,6 +182,7 @@ from autocalc.nn.modules import dropout as dropout
 from autocalc.nn.modules import flatten as flatten
 from autocalc.nn.modules import fold as fold
 from autocalc.nn.modules import instancenorm as instancenorm
+from autocalc.nn.modules import lazy as lazy
 from autocalc.nn.modules import linear as linear
 from autocalc.nn.modules import loss as loss
 from autocalc.nn.modules import module as module
