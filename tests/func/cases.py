@@ -113,3 +113,9 @@ MODULES = {
         lambda: lambda x, g: F.grid_sample(x, g.tanh(), align_corners=False),
         [(2, 3, 4, 4), (2, 3, 3, 2)]),
 }  # fmt: skip
+
+
+def mlp():
+    """Return a small network, with the same parameters each time."""
+    ac.manual_seed(0)
+    return nn.Sequential(nn.Linear(4, 5), nn.GELU(), nn.Linear(5, 3)).double()

@@ -437,9 +437,6 @@ from autocalc._tensor.dtypes import (
     int64,
     set_default_dtype,
     uint8,
-    uint16,
-    uint32,
-    uint64,
 )
 from autocalc._tensor.dtypes import DType as dtype
 from autocalc._tensor.dtypes import bool_ as bool
@@ -558,12 +555,11 @@ __all__ += ["swapaxes", "swapdims", "t", "t_copy", "take", "take_along_dim", "ta
 __all__ += ["tanh", "tensor", "tensor_split", "tensordot", "testing", "tile", "topk"]
 __all__ += ["trace", "transpose", "transpose_copy", "trapezoid", "trapz"]
 __all__ += ["triangular_solve", "tril", "tril_indices", "triu", "triu_indices"]
-__all__ += ["true_divide", "trunc", "uint8", "uint16", "uint32", "uint64", "unbind"]
-__all__ += ["unbind_copy", "unflatten", "unfold_copy", "unique", "unique_consecutive"]
-__all__ += ["unravel_index", "unsqueeze", "unsqueeze_copy"]
-__all__ += ["use_deterministic_algorithms", "utils", "vander", "var", "var_mean"]
-__all__ += ["vdot", "view_as", "view_copy", "vsplit", "vstack", "where", "xlogy"]
-__all__ += ["zeros", "zeros_like"]
+__all__ += ["true_divide", "trunc", "uint8", "unbind", "unbind_copy", "unflatten"]
+__all__ += ["unfold_copy", "unique", "unique_consecutive", "unravel_index"]
+__all__ += ["unsqueeze", "unsqueeze_copy", "use_deterministic_algorithms", "utils"]
+__all__ += ["vander", "var", "var_mean", "vdot", "view_as", "view_copy", "vsplit"]
+__all__ += ["vstack", "where", "xlogy", "zeros", "zeros_like"]
 
 if _TYPE_CHECKING:
     from autocalc import (

@@ -56,6 +56,7 @@ FROM = {
     **dict.fromkeys(
         ("get_autocast_cpu_dtype", "is_autocast_cpu_enabled"), "autocalc.amp._autocast"
     ),
+    **dict.fromkeys(("uint16", "uint32", "uint64"), "autocalc._tensor.dtypes"),
     "typename": "autocalc._ops.creation.typed_tensors",
     "layout": "autocalc._tensor.layouts",
     "strided": "autocalc._tensor.layouts",

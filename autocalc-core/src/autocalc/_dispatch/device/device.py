@@ -277,6 +277,16 @@ def _empty_anywhere(shape: Shape, dtype: Any) -> Array:
     return _empty(shape, dtype)
 
 
+@lru_cache(maxsize=64)
+def integers_below(n: int, dtype: Any) -> Array:
+    """Return the read-only integers 0 to n - 1."""
+    numbers: Array = np.arange(n)
+    if dtype.__class__ is DeviceDType:
+        return dtype.copied(numbers)
+    numbers.flags.writeable = False
+    return numbers
+
+
 def host_dtype(dtype: Any) -> Any:
     """Return NumPy's dtype of elements on any device."""
     return dtype.numpy if dtype.__class__ is DeviceDType else dtype

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from math import copysign, inf, prod
 from operator import index
 from typing import Any
@@ -24,6 +23,7 @@ from autocalc._dispatch.device.device import (
     DeviceArray,
     DeviceDType,
     dtype_near,
+    integers_below,
     is_batched,
     joined_dtype,
     transfer,
@@ -280,8 +280,8 @@ class Arrays:
         """Return the read-only integers 0 to n - 1, on the device of `like`."""
         dtype = dtype_near(like, INT64)
         if is_batched(dtype):
-            return dtype.copied(_integers_below(n, INT64))
-        return _integers_below(n, dtype)
+            return dtype.copied(integers_below(n, INT64))
+        return integers_below(n, dtype)
 
     def cast(self, a: Array, dtype: DType) -> Array:
         """Return a copy of `a` with another dtype, in the same layout and place."""
@@ -506,15 +506,6 @@ class Arrays:
                 self.copy(part, into=self.slice(out, (*place[:-1], i)))
             return out
         return self.cat([self.slice(part, place) for part in parts], axis)
-
-
-@lru_cache(maxsize=64)
-def _integers_below(n: int, dtype: Any) -> Array:
-    numbers: Array = np.arange(n)
-    if dtype.__class__ is DeviceDType:
-        return dtype.copied(numbers)
-    numbers.flags.writeable = False
-    return numbers
 
 
 #: The classes of Python's numbers.
