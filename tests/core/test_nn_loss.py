@@ -128,7 +128,8 @@ test_impossible_arguments = refusals(
     nn.KLDivLoss(reduction='batch') -> ArgumentError: KLDivLoss: `reduction`='batch'
     F.triplet_margin_loss(TWO, TWO, TWO, 0) -> ArgumentError: `margin` is 0; it must be
         above
-    F.cosine_embedding_loss(TWO, TWO, TWO) -> ShapeError: `target` \(2,\); they must be
+    F.cosine_embedding_loss(TWO, TWO, TWO) -> ShapeError: `target` has the shape \(2,\).
+        Both inputs must have the shape
     F.cross_entropy(TWO, TWO, ignore_index=1) -> ArgumentError: `ignore_index`=1 was
         given with a `target` of probabilities, which has no
     """,

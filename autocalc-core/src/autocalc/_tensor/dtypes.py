@@ -205,6 +205,12 @@ def promote(a: DType, b: DType) -> DType:
     a, b
         The two dtypes to promote.
 
+    Raises
+    ------
+    DTypeError
+        If one of them is uint16, uint32 or uint64, and the other one is another integer
+        dtype or bool.
+
     Examples
     --------
     >>> import autocalc as ac

@@ -6,9 +6,9 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from autocalc._dispatch.device.device import agreed
 from autocalc._ops.indexing.masking import where
 from autocalc._ops.random.random_draws import rand
+from autocalc._ops.reductions.extrema import holds
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import short
 from autocalc.distributions import constraints
@@ -81,7 +81,7 @@ class Uniform(_ByQuantiles):
     def __init__(self, low: Any, high: Any, validate_args: bool | None = None) -> None:
         self.low, self.high = self._broadcast_values(low=low, high=high)
         super().__init__(self.low.shape, validate_args=validate_args)
-        if self._looks_at_values and not agreed((self.low < self.high).all()._array):
+        if self._looks_at_values and not holds((self.low < self.high).all()):
             raise ArgumentError(
                 f"Uniform: `low` must be below `high`; they are {short(self.low)} and "
                 f"{short(self.high)}."

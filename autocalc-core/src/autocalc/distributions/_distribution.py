@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from numbers import Real
 from typing import Any, ClassVar, NoReturn, TypeAlias
 
-from autocalc._dispatch.device.device import agreed
 from autocalc._dispatch.selection.state import recorder
 from autocalc._graph._grad_mode import no_grad
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops.creation.from_data import tensor
+from autocalc._ops.reductions.extrema import holds
 from autocalc._ops.views.broadcasting import broadcast_tensors
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import check_flag, check_flags, integers, short
@@ -96,7 +96,7 @@ class Distribution:
             value = self.__dict__.get(name)
             if value is None or is_dependent(constraint):
                 continue
-            if not agreed(constraint.check(value).all()._array):
+            if not holds(constraint.check(value).all()):
                 self._refuse_value(name, value, constraint)
 
     def _refuse_value(self, name: str, value: Any, needed: Constraint) -> NoReturn:
@@ -250,7 +250,7 @@ class Distribution:
                 f"distribution has shape {full}."
             )
         broadcast_shapes(where, shape, full)
-        if self._looks_at_values and not agreed(self.support.check(value).all()._array):
+        if self._looks_at_values and not holds(self.support.check(value).all()):
             self._refuse_value("value", value, self.support)
         return value
 

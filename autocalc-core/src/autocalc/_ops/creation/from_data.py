@@ -43,7 +43,7 @@ def array_from(data: Any, dtype: DType | None) -> Any:
         if dtype is dtypes.uint64 and found.dtype.kind == "f" and _holds_numbers(data):
             return arrays.filled(_of_64_bits(data), dtype.numpy)
     if found.dtype.kind == "O":
-        exact = is_lender(data)
+        exact = is_lender(data) and not isinstance(data, (np.ndarray, np.generic))
         found = from_dlpack(data).numpy() if exact else _rounded(found, dtype)
     if found.dtype.kind in "OSU":
         raise _no_numbers(found)

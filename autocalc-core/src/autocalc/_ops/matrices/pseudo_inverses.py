@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from autocalc._dispatch.device.device import agreed
 from autocalc._graph._grad_mode import no_grad
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops._operator.autocasting import autocasts
@@ -343,7 +342,7 @@ def lstsq(
         values = svdvals(a.detach())
         rank = _count_above(values, *limits)
     wanted = a.shape[-2] > a.shape[-1] and name != "gelsy"
-    full_rank = name == "gels" or agreed(comparison.eq(rank, a.shape[-1]).all()._array)
+    full_rank = name == "gels" or extrema.holds(comparison.eq(rank, a.shape[-1]).all())
     flat = view.reshape(found, (-1,))
     rest = _squares(x, found, left) if wanted and full_rank else flat[:0]
     solution = cast(found, a.dtype)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from autocalc._dispatch.device.device import DeviceArray, whole
+from autocalc._dispatch.device.device import DeviceArray, agreed, is_batched, whole
 from autocalc._dispatch.engine.eager import along
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.upcast import FLOAT_KINDS
@@ -440,6 +440,11 @@ def _reversed(a: Any) -> Any:
     if a.dtype.kind != "i":
         a = arrays.cast(a, dtypes.int16.numpy)
     return arrays.sub(arrays.constant(-1, a), a)
+
+
+def holds(x: Tensor) -> bool:
+    """Return the truth value of a tensor, in which all examples of `vmap` agree."""
+    return bool(agreed(x._array) if is_batched(x._array.dtype) else x)
 
 
 def ends(x: Tensor) -> tuple[Any, Any]:
