@@ -43,13 +43,10 @@ WITHOUT_TENSORS = {
 #: values, they return numbers of Python, or they write into a tensor that is shared.
 REFUSED = {
     *("allclose", "argwhere", "bincount", "equal", "histc", "histogram"),
-    *("histogramdd", "index_put", "item", "masked_select", "nn.functional.batch_norm"),
-    *(
-        "nn.functional.embedding",
-        "nn.functional.ctc_loss",
-        "nn.functional.embedding_bag",
-    ),
-    *("nn.functional.instance_norm", "nn.functional.one_hot", "nonzero"),
+    *("histogramdd", "index_put", "item", "masked_select", "narrow", "nonzero"),
+    *("nn.functional.batch_norm", "nn.functional.ctc_loss"),
+    *("nn.functional.embedding", "nn.functional.embedding_bag"),
+    *("nn.functional.instance_norm", "nn.functional.one_hot"),
     *("repeat_interleave", "unique", "unique_consecutive"),
 }
 

@@ -54,8 +54,8 @@ def jacrev(
     Returns
     -------
     function
-        It takes the arguments of `func`. For an output of shape [*M] and an input of
-        shape [*N] it returns a tensor of shape [*M, *N]; for structures, the structure
+        It takes the arguments of `func`. For an output of shape ``[*M]`` and an input of
+        shape ``[*N]`` it returns a tensor of shape ``[*M, *N]``; for structures, the structure
         of the outputs with that of the inputs in each place.
 
     Examples
@@ -201,8 +201,8 @@ def hessian(
     Returns
     -------
     function
-        It takes the arguments of `func`. For an output of shape [*M] and an input of
-        shape [*N] it returns a tensor of shape [*M, *N, *N].
+        It takes the arguments of `func`. For an output of shape ``[*M]`` and an input of
+        shape ``[*N]`` it returns a tensor of shape ``[*M, *N, *N]``.
 
     Examples
     --------
