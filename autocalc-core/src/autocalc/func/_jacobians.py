@@ -54,9 +54,10 @@ def jacrev(
     Returns
     -------
     function
-        It takes the arguments of `func`. For an output of shape ``[*M]`` and an input of
-        shape ``[*N]`` it returns a tensor of shape ``[*M, *N]``; for structures, the structure
-        of the outputs with that of the inputs in each place.
+        It takes the arguments of `func`. For an output of shape ``[*M]`` and an input
+        of shape ``[*N]`` it returns a tensor of shape ``[*M, *N]``. For structures of
+        tensors, it returns the structure of the outputs, and in each place of it the
+        structure of the inputs.
 
     Examples
     --------
@@ -201,8 +202,8 @@ def hessian(
     Returns
     -------
     function
-        It takes the arguments of `func`. For an output of shape ``[*M]`` and an input of
-        shape ``[*N]`` it returns a tensor of shape ``[*M, *N, *N]``.
+        It takes the arguments of `func`. For an output of shape ``[*M]`` and an input
+        of shape ``[*N]`` it returns a tensor of shape ``[*M, *N, *N]``.
 
     Examples
     --------
