@@ -69,7 +69,7 @@ class Point:
         return _DEPTH.get() > 0 or any(v is not None and v._edge for v in vectors)
 
     def released(self, tree: Any) -> Any:
-        """Return outputs without the history that nobody outside needs."""
+        """Return outputs, detached unless a caller needs their history."""
         if self.records:
             return tree
         return tree_map(lambda y: y.detach() if isinstance(y, Tensor) else y, tree)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from autocalc._dispatch.device.without_work import WithoutWork
 from autocalc.errors import VmapError
 
 #: The places of batched arrays begin with this word.
@@ -232,10 +233,8 @@ def shared_by_examples(name: str, shape: Any) -> VmapError:
     )
 
 
-class BatchedLibrary:
+class BatchedLibrary(WithoutWork):
     """The array library of one combination of levels."""
-
-    xp: Any = None
 
     def __init__(self, numbers: tuple[int, ...]) -> None:
         self._numbers = numbers
@@ -244,10 +243,6 @@ class BatchedLibrary:
     def levels(self) -> Levels:
         """The living levels of the place."""
         return tuple([_LEVELS[number] for number in self._numbers])
-
-    def count(self) -> int:
-        """Return 1."""
-        return 1
 
     def empty(self, shape: Any, dtype: Any) -> Batched:
         """Return a new array; its memory is allocated when it is used."""
@@ -311,24 +306,6 @@ class BatchedLibrary:
     def may_share_memory(self, a: Batched, b: Batched) -> bool:
         """Return whether a write to one of the arrays may change the other one."""
         return np.may_share_memory(a.data, b.data)
-
-    def pin(self, array: Any) -> Any:
-        """Return the array itself."""
-        return array
-
-    def is_pinned(self, array: Any) -> bool:  # noqa: ARG002  nothing is pinned
-        """Return False."""
-        return False
-
-    def synchronize(self) -> None:
-        """Do nothing, because no work is pending."""
-
-    def stats(self) -> dict[str, int]:
-        """Return statistics that say that no memory of a device is used."""
-        return {"in_use": 0, "peak": 0, "cached": 0}
-
-    def trim(self) -> None:
-        """Do nothing."""
 
 
 @lru_cache(256)

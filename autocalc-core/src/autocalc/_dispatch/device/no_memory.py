@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._dispatch.device.without_work import WithoutWork
 from autocalc.errors import AbsentError
 
 META = "meta"
@@ -40,17 +41,11 @@ class NoElements(np.ndarray):
         pass
 
 
-class NoMemory:
+class NoMemory(WithoutWork):
     """The array library of the device."""
-
-    xp: Any = None
 
     def __init__(self) -> None:
         self._next = _FIRST
-
-    def count(self) -> int:
-        """Return 1."""
-        return 1
 
     def empty(self, shape: Any, dtype: Any) -> Any:
         """Return a new array, which takes no memory."""
@@ -100,24 +95,6 @@ class NoMemory:
     def may_share_memory(self, a: Any, b: Any) -> bool:
         """Return whether the arrays are views of one array."""
         return np.may_share_memory(a, b)
-
-    def pin(self, array: Any) -> Any:
-        """Return the array itself."""
-        return array
-
-    def is_pinned(self, array: Any) -> bool:  # noqa: ARG002  nothing is pinned
-        """Return False."""
-        return False
-
-    def synchronize(self) -> None:
-        """Do nothing, because there is no work."""
-
-    def stats(self) -> dict[str, int]:
-        """Return statistics that say that no memory is used."""
-        return {"in_use": 0, "peak": 0, "cached": 0}
-
-    def trim(self) -> None:
-        """Do nothing."""
 
 
 LIBRARY = NoMemory()
