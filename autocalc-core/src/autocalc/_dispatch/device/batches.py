@@ -14,6 +14,7 @@ import threading
 import weakref
 from collections.abc import Sequence
 from functools import lru_cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -149,7 +150,9 @@ class Batched:
     @property
     def flags(self) -> Any:
         """The layout of one example."""
-        return _Flags(_is_contiguous(self.shape, self.strides, self.dtype.itemsize))
+        step = self.dtype.itemsize
+        found = _is_contiguous(self.shape, self.strides, step)
+        return SimpleNamespace(c_contiguous=found)
 
     @property
     def is_same(self) -> bool:
@@ -203,15 +206,6 @@ class Batched:
         if not self.shape and np.dtype(dtype).itemsize != self.dtype.itemsize:
             raise ValueError("a number cannot be seen with another size")
         return self._like(self.data.view(dtype))
-
-
-class _Flags:
-    """The layout of a batched array."""
-
-    __slots__ = ("c_contiguous",)
-
-    def __init__(self, c_contiguous: bool) -> None:
-        self.c_contiguous = c_contiguous
 
 
 def _is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...], step: int) -> bool:

@@ -317,7 +317,7 @@ def place_of(where: str, *operands: Any) -> DeviceDType | None:
     names = {dtype.place for dtype in there}
     if META in names:  # only shapes matter
         return next(dtype for dtype in there if dtype.place == META)
-    if any(map(is_batched_place, names)) and all(map(is_batched_place, names)):
+    if all(map(is_batched_place, names)):
         return there[0] if len(names) == 1 else united(there)
     if any(x.dtype.__class__ is not DeviceDType and x.shape != () for x in flat):
         names.add("cpu")
