@@ -13,7 +13,7 @@ LATE = frozenset(
     {
         *("accelerator", "amp", "backends", "cuda", "data", "distributed"),
         *("diagnostics", "distributions", "models", "nn", "onnx", "optim", "profiler"),
-        *("func", "random", "special", "testing", "utils"),
+        *("func", "random", "sparse", "special", "testing", "utils"),
     }
 )
 
@@ -59,7 +59,15 @@ FROM = {
     **dict.fromkeys(("uint16", "uint32", "uint64"), "autocalc._tensor.dtypes"),
     "typename": "autocalc._ops.creation.typed_tensors",
     "layout": "autocalc._tensor.layouts",
-    "strided": "autocalc._tensor.layouts",
+    **dict.fromkeys(
+        ("sparse_coo", "sparse_csc", "sparse_csr", "strided"),
+        "autocalc._tensor.layouts",
+    ),
+    **dict.fromkeys(
+        ("sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor"),
+        "autocalc.sparse._creation",
+    ),
+    **dict.fromkeys(("smm", "spmm"), "autocalc.sparse._functions"),
 }
 
 #: Functions of `nn.functional` that PyTorch has here as well.

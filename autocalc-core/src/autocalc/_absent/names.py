@@ -34,28 +34,23 @@ GROUPS = (
         },
     ),
     Group(
-        "sparse and nested tensors",
-        "every tensor is dense: there are no sparse, nested or otherwise laid out ones",
-        "use dense tensors, with a mask where few elements count",
+        "further sparse layouts, and nested tensors",
+        "sparse tensors have the layouts COO, CSR and CSC, and no others",
+        "use one of these layouts",
         {
             "autocalc": """
                 ccol_indices_copy col_indices_copy crow_indices_copy
                 dsmm hsmm hspmm indices_copy jagged masked nested
-                resize_as_sparse_ row_indices_copy saddmm smm sparse
+                resize_as_sparse_ row_indices_copy saddmm
                 sparse_bsc sparse_bsc_tensor sparse_bsr
-                sparse_bsr_tensor sparse_compressed_tensor sparse_coo
-                sparse_coo_tensor sparse_csc sparse_csc_tensor
-                sparse_csr sparse_csr_tensor spmm sspaddmm
+                sparse_bsr_tensor sparse_compressed_tensor sspaddmm
                 values_copy
             """,
             "autocalc.Tensor": """
-                ccol_indices coalesce col_indices crow_indices dense_dim
-                indices is_coalesced
-                resize_as_sparse_ row_indices smm sparse_dim sparse_mask
+                resize_as_sparse_
                 sparse_resize_ sparse_resize_and_clear_ sspaddmm
-                to_mkldnn to_padded_tensor to_sparse
-                to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc
-                to_sparse_csr values
+                to_mkldnn to_padded_tensor
+                to_sparse_bsc to_sparse_bsr
             """,
             "autocalc.nn.functional": "sparse_support_notes",
             "autocalc.optim": "SparseAdam",

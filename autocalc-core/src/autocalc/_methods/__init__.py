@@ -11,7 +11,14 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._absent import refusals
-from autocalc._methods import conversions, creation, gradients, memory, properties
+from autocalc._methods import (
+    conversions,
+    creation,
+    gradients,
+    memory,
+    properties,
+    sparse,
+)
 from autocalc._ops._operator.method import IN_PLACE, METHODS
 from autocalc._ops.activations import thresholds
 from autocalc._ops.in_place import _inplace_indices, _inplace_shapes, _reductions
@@ -33,6 +40,7 @@ CLASSES = (
     gradients.Gradients,
     memory.Memory,
     properties.Properties,
+    sparse.Sparse,
 )
 
 #: Members that every class defines for itself.

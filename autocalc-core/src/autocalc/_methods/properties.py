@@ -37,7 +37,7 @@ class Properties:
     #: Kinds of devices that do not exist here.
     is_mps = False
     is_xpu = False
-    #: Kinds of storage: all tensors are dense.
+    #: Kinds of storage: these tensors are dense.
     is_sparse = False
     is_quantized = False
     is_nested = False
@@ -61,7 +61,7 @@ class Properties:
         return self.device.type == "meta"
 
     def to_dense(self: Tensor) -> Tensor:
-        """Return the tensor itself, because every tensor is dense.
+        """Return the tensor itself, because it is dense.
 
         Examples
         --------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`layout`: the layout of tensors, which is `strided` for all of AutoCalc's."""
+"""`layout`: the layout of tensors: `strided` if they are dense, or a sparse one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from autocalc._tensor import spelling
 from autocalc._tensor.checks import check_flags
 from autocalc.errors import ArgumentError
 
-__all__ = ["layout", "strided"]
+__all__ = ["layout", "sparse_coo", "sparse_csc", "sparse_csr", "strided"]
+__all__ += ["jagged"]
 
 
 class layout:
@@ -37,12 +38,20 @@ class layout:
 #: Dense: the address of an element is a sum of steps along the dimensions.
 strided = layout("strided")
 
+#: Sparse: the coordinates of the entries; the entries row by row, or column by column.
+sparse_coo = layout("sparse_coo")
+sparse_csr = layout("sparse_csr")
+sparse_csc = layout("sparse_csc")
+
+#: Ragged: rows of different lengths, one after the other.
+jagged = layout("jagged")
+
 
 def check_layout(where: str, given: Any, pinned: Any = None) -> None:
     """Raise unless the layout is supported and `pin_memory` is a flag."""
     check_flags(where, pin_memory=pinned)
     if given is not None and given is not strided:
         raise ArgumentError(
-            f"{where}: `layout` is {given!r}, but every tensor is dense. Do not give "
-            "it, or give strided."
+            f"{where}: `layout` is {given!r}, but this function makes dense tensors. Do "
+            "not give it, or give strided; sparse tensors are made by to_sparse()."
         )

@@ -98,7 +98,6 @@ MODULES = {
     "package": "models are saved as safetensors files. Instead: torch.save.",
     "quantization": _INTEGERS,
     "storage": "a tensor's memory has bytes, and no dtype. Instead: the tensor.",
-    "sparse": "there are no sparse tensors. Instead: dense ones, with a mask.",
     "utils._python_dispatch": _OWN,
     "utils._sympy": _TRACED,
     "utils.benchmark": "there is no timer of statements. Instead: `autocalc bench`.",

@@ -12,6 +12,7 @@ from autocalc._dispatch.device.device import DeviceDType, host_dtype, place_of
 from autocalc._dispatch.selection.arrays import arrays, constant
 from autocalc._dispatch.selection.upcast import FLOAT_KINDS, HALVES
 from autocalc._ops._operator.cast import astype, move
+from autocalc._ops._operator.kinds import elsewhere, is_of_kind, refusal
 from autocalc._ops._operator.method import library
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.dtypes import DType
@@ -65,6 +66,8 @@ def not_a_tensor(where: str, given: object) -> TypeError:
     """Make the error for an operand that is not a tensor."""
     if library(type(given)) == "torch":
         return _of_pytorch(where, given)
+    if is_of_kind(given):
+        return refusal(where, given)
     remedy = "Make one with ac.tensor(...) or ac.from_numpy(...)."
     if isinstance(given, tuple) and any(isinstance(one, Tensor) for one in given):
         remedy = (
@@ -72,6 +75,14 @@ def not_a_tensor(where: str, given: object) -> TypeError:
             "`output, state = layer(x)`."
         )
     return DTypeError(f"{where}: needs a Tensor, not {type(given).__name__}. {remedy}")
+
+
+def of_other_kind(where: str, *operands: Any) -> Any:
+    """Run a function on tensors that are not dense; raise if none has it."""
+    function = elsewhere(where, *operands)
+    if function is None:
+        raise not_a_tensor(where, operands[0])
+    return function(*operands)
 
 
 def check_tensor(where: str, x: Any) -> Tensor:

@@ -35,10 +35,12 @@ from autocalc._ops._operator.coerce import (
     fast_scalar,
     is_beside_half,
     not_a_tensor,
+    of_other_kind,
     promote_pair,
     to_float,
 )
 from autocalc._ops._operator.halves import check_alike, in_float32
+from autocalc._ops._operator.kinds import KINDS, elsewhere
 from autocalc._ops._operator.method import is_foreign, method
 from autocalc._ops._operator.out import copy_to_out
 from autocalc._ops._operator.rules import Op, Rule, Saves
@@ -169,7 +171,7 @@ def unary(
         try:
             a = x._array
         except AttributeError:
-            raise not_a_tensor(name, x) from None
+            return of_other_kind(name, x)  # type: ignore[no-any-return]
         state = current()
         selection = state.selection
         dtype = a.dtype
@@ -303,6 +305,8 @@ def binary(  # noqa: C901
                 if y is None:
                     if as_operator and is_foreign(other):
                         return NotImplemented  # type: ignore[no-any-return]
+                    if KINDS and (own := elsewhere(name, x, other)) is not None:
+                        return own(x, other)  # type: ignore[no-any-return]
                     if mixed is not None and (result := mixed(x, other)) is not None:
                         return result
                     if is_beside_half(x, other):

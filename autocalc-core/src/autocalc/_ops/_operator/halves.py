@@ -23,6 +23,7 @@ from typing import Any, TypeVar, overload
 from autocalc._dispatch.engine.eager import accelerated
 from autocalc._dispatch.selection.upcast import FLOAT32, FLOAT_KINDS, HALVES
 from autocalc._ops._operator.cast import astype
+from autocalc._ops._operator.kinds import KINDS
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import DTypeError
@@ -74,7 +75,7 @@ def _holds_half(given: Iterable[Any]) -> bool:
     """Return whether a tensor of half precision is among the arguments."""
     for x in given:
         if isinstance(x, Tensor):
-            if x._array.dtype in HALVES:
+            if x.__class__ not in KINDS and x._array.dtype in HALVES:
                 return True
         elif (x.__class__ is list or x.__class__ is tuple) and _holds_half(x):
             return True

@@ -22,6 +22,7 @@ from autocalc._ops._operator.coerce import (
 from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import Binary, Unary, binary, unary
 from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops._operator.kinds import KINDS, elsewhere
 from autocalc._ops._operator.method import method
 from autocalc._ops._operator.out import copy_to_out
 from autocalc._ops._operator.traced import traced
@@ -85,6 +86,8 @@ def add(
 @traced
 @rounded_once(promotes=True)
 def _sum_of_multiple(input: Operand, other: Operand, alpha: Any) -> Tensor:
+    if KINDS and (own := elsewhere("add", input, other)) is not None:
+        return own(input, other, alpha=alpha)  # type: ignore[no-any-return]  # a tensor
     return add_op(input, multiplied("add", input, other, alpha))
 
 

@@ -20,6 +20,7 @@ from autocalc._ops._operator.checks import refuse_booleans
 from autocalc._ops._operator.coerce import not_a_tensor, of_numpy, same_dtype
 from autocalc._ops._operator.factories import nary
 from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops._operator.kinds import KINDS, elsewhere
 from autocalc._ops._operator.method import is_foreign, method
 from autocalc._ops._operator.out import apply_out
 from autocalc._ops._operator.rules import Op, Saves
@@ -199,6 +200,8 @@ def _matmul_operator(self: Tensor, other: Any) -> Tensor:
 
 def _matmul(input: Tensor, other: Tensor) -> Tensor:
     """Return the product of operands that are not yet matrices of one dtype."""
+    if KINDS and (own := elsewhere("matmul", input, other)) is not None:
+        return own(input, other)  # type: ignore[no-any-return]  # a tensor
     a, b = same_dtype("matmul", of_numpy(input), of_numpy(other))
     result = times_vector(a, b)
     return _with_vectors(a, b) if result is None else result
@@ -300,6 +303,8 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> ac.mm(ac.tensor([[1.0, 2.0]]), ac.tensor([[3.0], [4.0]]))
     tensor([[11.]])
     """
+    if KINDS and (own := elsewhere("mm", input, mat2)) is not None:
+        return apply_out("mm", own(input, mat2), out)  # type: ignore[no-any-return]  # a tensor
     a, b = check_tensor("mm", input)._array, check_tensor("mm", mat2)._array
     if a.ndim != 2 or b.ndim != 2:
         raise ShapeError(

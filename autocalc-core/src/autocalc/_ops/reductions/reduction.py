@@ -15,6 +15,7 @@ from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.coerce import cast, check_and_cast
 from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import nary, unary
+from autocalc._ops._operator.kinds import KINDS, elsewhere
 from autocalc._ops._operator.method import method
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.elementwise import comparison
@@ -78,6 +79,8 @@ def sum(
     >>> ac.sum(ac.tensor([[1.0, 2.0], [3.0, 4.0]]), dim=1)
     tensor([3., 7.])
     """
+    if KINDS and (own := elsewhere("sum", input)) is not None:
+        return own(input, dim, keepdim, dtype=dtype)  # type: ignore[no-any-return]
     x = check_and_cast("sum", input, dtype)
     result = sum_op(x, axes_of("sum", x, dim), keepdim)
     if dtype is not None:

@@ -24,6 +24,7 @@ from autocalc._ops._operator.arguments import (
     sizes_given,
 )
 from autocalc._ops._operator.factories import nary, view_operator
+from autocalc._ops._operator.kinds import KINDS, elsewhere
 from autocalc._ops._operator.method import method
 from autocalc._ops._operator.numpy_names import dim_or_axis
 from autocalc._ops._operator.traced import traced
@@ -345,9 +346,11 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     tensor([[1, 3],
             [2, 4]])
     """
-    a = (
-        input if input.__class__ is Tensor else check_tensor("transpose", input)
-    )._array
+    if input.__class__ is not Tensor:
+        if KINDS and (own := elsewhere("transpose", input)) is not None:
+            return own(input, dim0, dim1)  # type: ignore[no-any-return]  # a tensor
+        check_tensor("transpose", input)
+    a = input._array
     if dim0.__class__ is not int or dim1.__class__ is not int:  # 1 == True as a key
         dim0 = as_int("transpose", "dim", dim0)
         dim1 = as_int("transpose", "dim", dim1)
@@ -387,7 +390,11 @@ def t(input: Tensor) -> Tensor:
     tensor([[1, 3],
             [2, 4]])
     """
-    a = (input if input.__class__ is Tensor else check_tensor("t", input))._array
+    if input.__class__ is not Tensor:
+        if KINDS and (own := elsewhere("t", input)) is not None:
+            return own(input)  # type: ignore[no-any-return]  # a tensor
+        check_tensor("t", input)
+    a = input._array
     if a.ndim > 2:
         message = (
             f"t: is only supported on matrices, not on shape {input.shape}; use "

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: MIT
+"""Methods that convert dense tensors to sparse ones, or ask for parts of them.
+
+`autocalc.sparse` is imported late: most programs have no sparse tensors.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from autocalc._ops._operator.arguments import check_tensor
+from autocalc._tensor import Tensor
+from autocalc.errors import ArgumentError
+
+
+def _no_part(where: str) -> ArgumentError:
+    return ArgumentError(
+        f"{where}: expected a sparse tensor, but this one is dense (layout Strided). "
+        "Convert it with to_sparse() or to_sparse_csr() first."
+    )
+
+
+class Sparse:
+    """Conversions to sparse layouts, and the names of the parts of sparse tensors."""
+
+    __slots__ = ()
+
+    def to_sparse(
+        self: Tensor,
+        sparse_dim: int | None = None,
+        *,
+        layout: Any = None,
+        blocksize: Any = None,
+        dense_dim: int | None = None,
+    ) -> Tensor:
+        """Return the elements that are not zero as a sparse tensor.
+
+        Parameters
+        ----------
+        sparse_dim
+            The number of sparse dimensions, the first ones; by default all.
+        layout
+            ``sparse_coo``, which is the default, ``sparse_csr`` or ``sparse_csc``.
+        blocksize
+            It must be None: blocks are not supported.
+        dense_dim
+            It must be None or 0.
+
+        Raises
+        ------
+        ArgumentError
+            If the number of dimensions does not fit the layout.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> ac.tensor([0.0, 3.0]).to_sparse()
+        tensor(indices=tensor([[1]]),
+               values=tensor([3.]),
+               size=(2,), nnz=1, layout=autocalc.sparse_coo)
+        """
+        from autocalc.sparse._conversion import relaid
+
+        if blocksize is not None or dense_dim:
+            raise ArgumentError(
+                "to_sparse: `blocksize` and `dense_dim` are not supported; leave them "
+                "out."
+            )
+        given = () if sparse_dim is None else (sparse_dim,)
+        made: Tensor = relaid(check_tensor("to_sparse", self), given, layout, {})
+        return made
+
+    def to_sparse_coo(self: Tensor) -> Tensor:
+        """Return the elements that are not zero as a sparse COO tensor.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> ac.eye(2).to_sparse_coo().indices()
+        tensor([[0, 1],
+                [0, 1]])
+        """
+        return self.to_sparse()
+
+    def to_sparse_csr(self: Tensor, dense_dim: int | None = None) -> Tensor:
+        """Return the elements that are not zero as a sparse CSR matrix.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> ac.eye(2).to_sparse_csr().crow_indices()
+        tensor([0, 1, 2])
+        """
+        from autocalc._tensor.layouts import sparse_csr
+
+        return self.to_sparse(layout=sparse_csr, dense_dim=dense_dim)
+
+    def to_sparse_csc(self: Tensor, dense_dim: int | None = None) -> Tensor:
+        """Return the elements that are not zero as a sparse CSC matrix.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> ac.eye(2).to_sparse_csc().ccol_indices()
+        tensor([0, 1, 2])
+        """
+        from autocalc._tensor.layouts import sparse_csc
+
+        return self.to_sparse(layout=sparse_csc, dense_dim=dense_dim)
+
+    def sparse_mask(self: Tensor, mask: Tensor) -> Tensor:
+        """Return the elements at the places of a sparse tensor.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> mask = ac.tensor([0.0, 1.0]).to_sparse()
+        >>> ac.tensor([5.0, 6.0]).sparse_mask(mask).values()
+        tensor([6.])
+        """
+        from autocalc.sparse._arithmetic import sparse_mask
+
+        made: Tensor = sparse_mask(check_tensor("sparse_mask", self), mask)
+        return made
+
+    def smm(self: Tensor, mat2: Tensor) -> Tensor:
+        """Return the product of a sparse matrix and another matrix.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> ac.eye(2).to_sparse().smm(ac.ones(2, 1))
+        tensor([[1.],
+                [1.]])
+        """
+        from autocalc.sparse._functions import mm
+
+        return mm(self, mat2)
+
+    def sparse_dim(self: Tensor) -> int:
+        """Return the number of sparse dimensions: 0."""
+        check_tensor("sparse_dim", self)
+        return 0
+
+    def dense_dim(self: Tensor) -> int:
+        """Return the number of dense dimensions: all."""
+        return check_tensor("dense_dim", self).ndim
+
+    def coalesce(self: Tensor) -> NoReturn:
+        """Raise an error, because the tensor is dense."""
+        raise _no_part("coalesce")
+
+    def is_coalesced(self: Tensor) -> NoReturn:
+        """Raise an error, because the tensor is dense."""
+        raise _no_part("is_coalesced")
+
+    def indices(self: Tensor) -> NoReturn:
+        """Raise an error, because the tensor is dense."""
+        raise _no_part("indices")
+
+    def values(self: Tensor) -> NoReturn:
+        """Raise an error, because the tensor is dense."""
+        raise _no_part("values")
+
+    def crow_indices(self: Tensor) -> NoReturn:
+        """Raise an error, because the tensor is dense."""
+        raise _no_part("crow_indices")
+
+    def col_indices(self: Tensor) -> NoReturn:
+        """Raise an error, because the tensor is dense."""
+        raise _no_part("col_indices")
+
+    def ccol_indices(self: Tensor) -> NoReturn:
+        """Raise an error, because the tensor is dense."""
+        raise _no_part("ccol_indices")
+
+    def row_indices(self: Tensor) -> NoReturn:
+        """Raise an error, because the tensor is dense."""
+        raise _no_part("row_indices")
