@@ -73,8 +73,6 @@ def test_what_does_not_fit_is_an_error():
         F.embedding(ac.tensor([0]), ac.ones(3))
     with pytest.raises(ArgumentError, match="`padding_idx` is 3 for a table of 3 rows"):
         F.embedding(ac.tensor([0]), table, 3)
-    with pytest.raises(ArgumentError, match="`sparse`=True is not supported;"):
-        nn.Embedding(3, 2, sparse=True)
     with pytest.raises(ArgumentError, match="Embedding: `num_embeddings` is -1"):
         nn.Embedding(-1, 2)
 

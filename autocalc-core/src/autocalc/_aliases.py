@@ -182,6 +182,7 @@ TABLE: dict[str, str] = {
     "optim.nadam": "optim: NAdam",
     "optim.radam": "optim: RAdam",
     "optim.rmsprop": "optim: RMSprop",
+    "optim.sparse_adam": "optim: SparseAdam",
     "optim.rprop": "optim: Rprop",
     "optim.sgd": "optim: SGD",
     "optim.optimizer": """

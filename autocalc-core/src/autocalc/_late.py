@@ -64,10 +64,13 @@ FROM = {
         "autocalc._tensor.layouts",
     ),
     **dict.fromkeys(
-        ("sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor"),
+        (
+            *("sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csc_tensor"),
+            "sparse_csr_tensor",
+        ),
         "autocalc.sparse._creation",
     ),
-    **dict.fromkeys(("smm", "spmm"), "autocalc.sparse._functions"),
+    **dict.fromkeys(("dsmm", "smm", "spmm"), "autocalc.sparse._functions"),
 }
 
 #: Functions of `nn.functional` that PyTorch has here as well.

@@ -80,7 +80,6 @@ INSTEAD: dict[str, dict[str, str]] = {
         "scaled_grouped_mm": "ac.bmm",
         "scaled_mm": "ac.mm",
     },
-    "autocalc.optim": {"SparseAdam": "Adam"},
     "autocalc.autograd": {"variable": "Variable"},
     "autocalc.linalg": {
         "eig": "ac.linalg.eigh, of a symmetric matrix",

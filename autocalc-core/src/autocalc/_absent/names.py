@@ -40,10 +40,10 @@ GROUPS = (
         {
             "autocalc": """
                 ccol_indices_copy col_indices_copy crow_indices_copy
-                dsmm hsmm hspmm indices_copy jagged masked nested
+                hsmm hspmm indices_copy jagged masked nested
                 resize_as_sparse_ row_indices_copy saddmm
                 sparse_bsc sparse_bsc_tensor sparse_bsr
-                sparse_bsr_tensor sparse_compressed_tensor sspaddmm
+                sparse_bsr_tensor sspaddmm
                 values_copy
             """,
             "autocalc.Tensor": """
@@ -53,7 +53,6 @@ GROUPS = (
                 to_sparse_bsc to_sparse_bsr
             """,
             "autocalc.nn.functional": "sparse_support_notes",
-            "autocalc.optim": "SparseAdam",
             "autocalc.autograd": "enforce_grad_layout_policy",
         },
     ),

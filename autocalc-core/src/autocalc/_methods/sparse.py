@@ -9,15 +9,9 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.kinds import wrong_layout
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError
-
-
-def _no_part(where: str) -> ArgumentError:
-    return ArgumentError(
-        f"{where}: expected a sparse tensor, but this one is dense (layout Strided). "
-        "Convert it with to_sparse() or to_sparse_csr() first."
-    )
 
 
 class Sparse:
@@ -148,32 +142,32 @@ class Sparse:
 
     def coalesce(self: Tensor) -> NoReturn:
         """Raise an error, because the tensor is dense."""
-        raise _no_part("coalesce")
+        raise wrong_layout("coalesce", self)
 
     def is_coalesced(self: Tensor) -> NoReturn:
         """Raise an error, because the tensor is dense."""
-        raise _no_part("is_coalesced")
+        raise wrong_layout("is_coalesced", self)
 
     def indices(self: Tensor) -> NoReturn:
         """Raise an error, because the tensor is dense."""
-        raise _no_part("indices")
+        raise wrong_layout("indices", self)
 
     def values(self: Tensor) -> NoReturn:
         """Raise an error, because the tensor is dense."""
-        raise _no_part("values")
+        raise wrong_layout("values", self)
 
     def crow_indices(self: Tensor) -> NoReturn:
         """Raise an error, because the tensor is dense."""
-        raise _no_part("crow_indices")
+        raise wrong_layout("crow_indices", self)
 
     def col_indices(self: Tensor) -> NoReturn:
         """Raise an error, because the tensor is dense."""
-        raise _no_part("col_indices")
+        raise wrong_layout("col_indices", self)
 
     def ccol_indices(self: Tensor) -> NoReturn:
         """Raise an error, because the tensor is dense."""
-        raise _no_part("ccol_indices")
+        raise wrong_layout("ccol_indices", self)
 
     def row_indices(self: Tensor) -> NoReturn:
         """Raise an error, because the tensor is dense."""
-        raise _no_part("row_indices")
+        raise wrong_layout("row_indices", self)

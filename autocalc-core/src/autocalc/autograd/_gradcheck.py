@@ -20,6 +20,7 @@ from autocalc.autograd._gradcheck_modes import (
     check_all,
     compare_products,
     direction,
+    of_values,
     refuse_modes,
 )
 from autocalc.autograd._gradients import grad
@@ -125,8 +126,10 @@ def gradcheck(
     check_forward_ad
         True to also check the products of `autograd.functional.jvp`, which are computed
         by two backward passes because there is no forward mode.
-    check_batched_forward_grad, masked
-        Both must be False: there is no forward mode, and there are no sparse tensors.
+    check_batched_forward_grad
+        It must be False: there is no forward mode.
+    masked
+        It has no effect: of sparse inputs, only the values that they store are changed.
     check_backward_ad
         It must be True, because there is no other mode.
     fast_mode
@@ -161,6 +164,7 @@ def gradcheck(
     check_all(
         where,
         raise_exception=raise_exception,
+        masked=masked or False,
         check_undefined_grad=check_undefined_grad,
         check_grad_dtypes=check_grad_dtypes,
         check_batched_grad=check_batched_grad,
@@ -170,12 +174,10 @@ def gradcheck(
     refuse_modes(
         where,
         wanted={"check_backward_ad": check_backward_ad},
-        absent={
-            "check_batched_forward_grad": check_batched_forward_grad,
-            "masked": False if masked is None else masked,
-        },
+        absent={"check_batched_forward_grad": check_batched_forward_grad},
     )
     given = _arguments(where, "inputs", inputs)
+    func, given = of_values(func, given)
     tolerance = _Tolerance.of(where, func, eps=eps, atol=atol, rtol=rtol)
     allowed = number(where, "nondet_tol", nondet_tol)
     checked = _checked_inputs(where, given)
@@ -265,15 +267,17 @@ def gradgradcheck(
         check_undefined_grad=check_undefined_grad,
         check_grad_dtypes=check_grad_dtypes,
         check_batched_grad=check_batched_grad,
+        masked=masked,
         check_fwd_over_rev=check_fwd_over_rev,
         fast_mode=fast_mode,
     )
     refuse_modes(
         where,
         wanted={"check_rev_over_rev": check_rev_over_rev},
-        absent={"masked": masked},
+        absent={},
     )
     given = _arguments(where, "inputs", inputs)
+    func, given = of_values(func, given)
     _Tolerance.of(where, func, eps=eps, atol=atol, rtol=rtol)
     checked = _checked_inputs(where, given)
     outputs = _outputs(func, given)
@@ -295,13 +299,9 @@ def gradgradcheck(
         outputs = _outputs(func, args[:n])
         pairs = [(y, g) for y, g in zip(outputs, args[n:], strict=True)
                  if y.requires_grad]  # fmt: skip
-        found = grad(
-            [y for y, _ in pairs],
-            [args[i] for i in checked],
-            [g for _, g in pairs],
-            create_graph=True,
-            allow_unused=True,
-        )
+        roots, seeds = [y for y, _ in pairs], [g for _, g in pairs]
+        wanted = [args[i] for i in checked]
+        found = grad(roots, wanted, seeds, create_graph=True, allow_unused=True)
         return [g for g in found if g is not None]
 
     return gradcheck(

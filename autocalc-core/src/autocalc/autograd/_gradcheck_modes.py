@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._ops._operator.kinds import KINDS, is_of_kind
 from autocalc._ops.creation.from_data import from_numpy
 from autocalc._ops.creation.like import zeros_like
 from autocalc._tensor.checks import check_flag
@@ -28,9 +29,33 @@ def refuse_modes(where: str, wanted: dict[str, Any], absent: dict[str, Any]) -> 
     if wrong:
         value = wrong[0] in absent
         raise ArgumentError(
-            f"{where}: `{wrong[0]}` is {value}; only reverse mode is available, and "
-            f"there are no sparse tensors. Leave it {not value}."
+            f"{where}: `{wrong[0]}` is {value}; only reverse mode is available. Leave "
+            f"it {not value}."
         )
+
+
+def of_values(func: Any, inputs: Any) -> tuple[Any, list[Any]]:
+    """Return a function of the values of sparse inputs, and inputs without sparse ones.
+
+    Its results are dense, so that all elements are compared.
+    """
+
+    if not KINDS or not callable(func):
+        return func, inputs
+
+    def call(*dense: Any) -> Any:
+        pairs = zip(inputs, dense, strict=True)
+        made = [x._with(y) if is_of_kind(x) else y for x, y in pairs]
+        found = func(*made)
+        if isinstance(found, (tuple, list)):
+            return tuple(y.to_dense() if is_of_kind(y) else y for y in found)
+        return found.to_dense() if is_of_kind(found) else found
+
+    own = [x._values().detach() if is_of_kind(x) else x for x in inputs]
+    for x, y in zip(inputs, own, strict=True):
+        if is_of_kind(x):
+            y.requires_grad_(x.requires_grad)
+    return call, own
 
 
 def compare_products(check: Any) -> None:

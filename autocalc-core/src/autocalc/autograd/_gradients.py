@@ -18,6 +18,7 @@ from autocalc._graph._halves import rule_in_float32
 from autocalc._graph._node import FREED, Leaf, Node, Output, Partial
 from autocalc._graph._walk import Walk, check_saved, reaching, target
 from autocalc._kernels.table import TABLE
+from autocalc._ops._operator.kinds import is_of_kind
 from autocalc._ops._tensors import Tensors as TensorKernels
 from autocalc._ops.views import view
 from autocalc._tensor import Retain, Tensor, make, node_and_slot
@@ -109,8 +110,9 @@ def deliver(
 ) -> None:
     """Add what has arrived at a leaf to its gradient, after its hooks have seen it."""
     gradient = _as_tensor(value)
-    owned = bool(fresh) and not k.is_view(value)
-    if gradient._array.__class__ is DeviceArray:
+    sparse = is_of_kind(gradient)
+    owned = sparse or (bool(fresh) and not k.is_view(value))
+    if not sparse and gradient._array.__class__ is DeviceArray:
         gradient = _of_shared(gradient, leaf, adds=True)
     if leaf.hooks:
         hooked = run_hooks(leaf.hooks, gradient)
@@ -294,6 +296,8 @@ def _found(
         value = walk.leaves[edge][1] if edge in walk.leaves else None
         if value is not None and edge.hooks:
             gradient = _as_tensor(value)
+            if is_of_kind(gradient):
+                return run_hooks(edge.hooks, gradient)
             if gradient._array.__class__ is DeviceArray:
                 gradient = _of_shared(gradient, edge)
             return run_hooks(edge.hooks, gradient)
@@ -307,6 +311,8 @@ def _found(
     if value is None:
         return None
     gradient = _as_tensor(value)
+    if is_of_kind(gradient):
+        return gradient
     return gradient if gradient._array.__class__ is ndarray else _of_shared(gradient, x)
 
 
@@ -497,6 +503,9 @@ def _accumulate(leaf: Leaf, gradient: Tensor, owned: bool, create_graph: bool) -
     if leaf.grad is None:
         keep = owned or create_graph
         leaf.grad = gradient if keep else make(arrays.copy(gradient._array), None)
+    elif is_of_kind(gradient) or is_of_kind(leaf.grad):
+        pair = leaf.grad, gradient  # a sparse tensor is added to a dense one
+        leaf.grad = pair[1] + pair[0] if is_of_kind(leaf.grad) else pair[0] + pair[1]
     elif create_graph or leaf.grad.requires_grad:
         leaf.grad = leaf.grad + gradient
     else:

@@ -10,6 +10,7 @@ from typing import Any
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.upcast import computed_in
 from autocalc._ops._operator.checks import check_float
+from autocalc._ops._operator.kinds import is_of_kind
 from autocalc._ops.creation.from_data import tensor
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import FLAG, all_of, check_flag, check_flags, require
@@ -277,6 +278,9 @@ def _by_dtype(where: str, parameters: Tensor | Iterable[Tensor]) -> list[list[Te
                 f"Tensor."
             )
         grad = param.grad
+        if is_of_kind(grad):
+            param.grad = grad = grad.coalesce()
+            grad = grad.values()  # norms and writes concern the values
         if grad is not None:
             batches.setdefault(grad._array.dtype, {})[id(grad)] = grad
     return [list(batch.values()) for batch in batches.values()]

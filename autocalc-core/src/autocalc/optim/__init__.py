@@ -20,6 +20,7 @@ from autocalc.optim._radam import RAdam
 from autocalc.optim._rmsprop import RMSprop
 from autocalc.optim._rprop import Rprop
 from autocalc.optim._sgd import SGD
+from autocalc.optim._sparse_adam import SparseAdam
 from autocalc.optim._zero_redundancy import ZeroRedundancyOptimizer
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "RAdam",
     "RMSprop",
     "Rprop",
+    "SparseAdam",
     "ZeroRedundancyOptimizer",
     "lr_scheduler",
     "swa_utils",

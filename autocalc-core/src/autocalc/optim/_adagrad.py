@@ -6,11 +6,15 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._dispatch.selection.arrays import arrays
-from autocalc._tensor import make
+from autocalc._graph._grad_mode import no_grad
+from autocalc._ops.creation.like import full_like
+from autocalc._tensor import Tensor, make
 from autocalc.optim import _recorded
 from autocalc.optim._batch import Batch
 from autocalc.optim._counting import CountingOptimizer
 from autocalc.optim._optimizer import Group, Params
+from autocalc.optim._rates import rate_of
+from autocalc.optim._rows import rows_of
 from autocalc.optim._settings import settings_of
 
 
@@ -23,6 +27,9 @@ class Adagrad(CountingOptimizer):
         g += weight_decay * p
         s += g**2
         p -= lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps)
+
+    A gradient may be sparse, as those of ``Embedding(sparse=True)``.  Without weight
+    decay, a step then changes only the rows that have a gradient.
 
     Duchi, Hazan, Singer: Adaptive subgradient methods (JMLR 2011).
 
@@ -104,6 +111,19 @@ class Adagrad(CountingOptimizer):
             total = batch.kept("sum")
             arrays.adagrad(batch.params, total, batch.grads, lr, step, *settings)
             self._updated(batch, group)
+
+    def _step_rows(self, group: Group, param: Tensor, grad: Any) -> None:
+        """Update the rows that have a gradient."""
+        state = self.state[param]
+        if "sum" not in state:
+            state["sum"] = full_like(param, group["initial_accumulator_value"])
+        (t,) = self._numbers_alone(group, state)
+        lr = rate_of(group) / (1 + (t - 1) * group["lr_decay"])
+        rows = rows_of("Adagrad", group, grad)
+        with no_grad():
+            rows.add_to(state["sum"], rows.values * rows.values)
+            root = rows.of(state["sum"]).sqrt() + group["eps"]
+            rows.add_to(param, rows.values / root * -lr)
 
     @staticmethod
     def _begin(batch: Batch, value: float) -> None:

@@ -286,6 +286,12 @@ class Optimizer(Hooked):
             grad = param.grad if edge.__class__ is not Leaf else edge.grad
             if grad is None:
                 continue
+            try:
+                given = grad._array
+            except DTypeError:  # it is sparse
+                given = self._step_rows(group, param, grad)
+                if given is None:
+                    continue
             state = self.state[param]
             array = param._array
             key = (array.dtype, self._step_key(state))
@@ -295,10 +301,19 @@ class Optimizer(Hooked):
             batch.tensors.append(param)
             batch.states.append(state)
             batch.params.append(array)
-            batch.grads.append(grad._array)
+            batch.grads.append(given)
         if "master_weights" in group or "stochastic_rounding" in group:
             return [self._widened(batch, group) for batch in batches.values()]
         return batches.values()
+
+    def _step_rows(self, group: Group, param: Tensor, grad: Any) -> Any:
+        """Update a parameter by its sparse gradient; or return a dense one."""
+        del group, param, grad
+        raise ArgumentError(
+            f"{self._name}: does not support sparse gradients, please consider "
+            "SparseAdam instead, or SGD or Adagrad, or make the embedding with "
+            "sparse=False."
+        )
 
     def _widened(self, batch: Batch, group: Group) -> Batch:
         """Return a batch of halves with the float32 values that are updated instead."""

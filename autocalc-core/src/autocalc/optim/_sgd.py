@@ -6,10 +6,14 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._dispatch.selection.arrays import arrays, constant
+from autocalc._graph._grad_mode import no_grad
+from autocalc._tensor import Tensor
 from autocalc._tensor.dtypes import int64
 from autocalc.errors import ArgumentError
 from autocalc.optim import _recorded
 from autocalc.optim._optimizer import Group, Optimizer, Params, has_momentum, is_number
+from autocalc.optim._rates import rate_of
+from autocalc.optim._rows import rows_of
 from autocalc.optim._settings import settings_of
 
 #: An argument of the kernel: whether the buffers hold anything yet.
@@ -18,6 +22,9 @@ FIRST, LATER = (constant(step, int64.numpy) for step in (1, 2))
 
 class SGD(Optimizer):
     """Stochastic gradient descent, with optional momentum.
+
+    A gradient may be sparse, as those of ``Embedding(sparse=True)``.  Without momentum
+    and weight decay, a step then changes only the rows that have a gradient.
 
     A step updates a parameter p with the gradient g, where b = g in the first step::
 
@@ -112,6 +119,15 @@ class SGD(Optimizer):
             lr = self._rate(i, group, batch.dtype)
             arrays.sgd(batch.params, buffers, batch.grads, lr, step, *settings)
             self._updated(batch, group)
+
+    def _step_rows(self, group: Group, param: Tensor, grad: Any) -> Any:
+        """Update the rows that have a gradient; with momentum, all rows change."""
+        if has_momentum(group):
+            return grad.to_dense()._array
+        rows = rows_of("SGD", group, grad, coalesce=False)
+        with no_grad():
+            rows.add_to(param, rows.values * -rate_of(group))
+        return None
 
     def _step_key(self, state: dict[str, Any]) -> bool:
         return "momentum_buffer" in state

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from autocalc._ops._operator.coerce import Number
 from autocalc._ops.arranging.joining import cat
+from autocalc._ops.sequences.searching import searchsorted
 from autocalc._tensor import Tensor
 from autocalc._tensor.dtypes import promote
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -51,10 +53,10 @@ def same_shape(where: str, x: Any, y: Any) -> None:
     """Raise unless two sparse tensors have one shape and one kind of dimensions."""
     if tuple(x.shape) != tuple(y.shape):
         raise ShapeError(
-            f"{where}: expected sizes of 'self' and 'other' to match, but "
+            f"{where}: expected 'self' and 'other' to have same size, but "
             f"{tuple(x.shape)} != {tuple(y.shape)}; sparse tensors do not broadcast."
         )
-    if x.sparse_dim() != y.sparse_dim():
+    if x.is_sparse and y.is_sparse and x.sparse_dim() != y.sparse_dim():
         raise ShapeError(
             f"{where}: expected both tensors to have the same number of sparse "
             f"dimensions, but got {x.sparse_dim()} and {y.sparse_dim()}."
@@ -74,6 +76,7 @@ def add(x: Any, y: Any, *, alpha: Any = 1) -> Any:
         same_shape("add", x, y)
         return _joined(x, y, alpha)
     if y_sparse and isinstance(x, Tensor):
+        same_shape("add", x, y)
         return x + _scaled(y.to_dense(), alpha)
     if isinstance(x, Compressed) and isinstance(y, Tensor) and y.ndim:
         return x.to_dense() + _scaled(y, alpha)
@@ -135,7 +138,7 @@ def looked_up(x: CooTensor, key: Tensor) -> tuple[Tensor, Tensor]:
     if not own.numel():
         shape = (key.shape[0], *x._vals.shape[1:])
         return x._vals.new_zeros(shape), key != key
-    at = own.searchsorted(key).clamp(max=own.shape[0] - 1)
+    at = searchsorted(own, key).clamp(max=own.shape[0] - 1)
     return x._vals.index_select(0, at), own.index_select(0, at) == key
 
 
@@ -157,7 +160,7 @@ def _with_dense(where: str, x: Any, y: Tensor, operator: Any) -> Any:
 def at_places(dense: Tensor, x: CooTensor) -> Tensor:
     """Return the values of a dense tensor at the places of a sparse one."""
     n = x.sparse_dim()
-    rows = dense.reshape((-1, *dense.shape[n:])) if n else dense.reshape((1, *dense.shape))
+    rows = dense.reshape((math.prod(dense.shape[:n]), *dense.shape[n:]))
     return rows.index_select(0, x._key())
 
 
@@ -165,8 +168,10 @@ def at_places(dense: Tensor, x: CooTensor) -> Tensor:
 def div(x: Any, y: Any, *, rounding_mode: Any = None) -> Any:
     """Return x / y, where y is a number."""
     if not isinstance(x, SparseTensor) or not is_number(y):
+        where = "floor division" if rounding_mode == "floor" else "division"
         raise DTypeError(
-            "div: sparse division requires a scalar or zero-dim dense tensor divisor."
+            f"Sparse {where} requires a scalar or zero-dim dense tensor divisor; for "
+            "others use to_dense()."
         )
     same = x.coalesce() if rounding_mode and isinstance(x, CooTensor) else x
     return same._with(same._vals.div(y, rounding_mode=rounding_mode))

@@ -11,10 +11,15 @@ from autocalc._ops.creation.constants import zeros
 from autocalc._ops.statistics.quantiles import bincount
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.layouts import sparse_csc, sparse_csr
-from autocalc.errors import ArgumentError
 from autocalc.sparse._coo import CooTensor
 from autocalc.sparse._products import Places
-from autocalc.sparse._tensor import SparseTensor, register, unsupported
+from autocalc._ops._operator.kinds import wrong_layout
+from autocalc.sparse._tensor import (
+    SparseTensor,
+    register,
+    unsupported,
+    without_part,
+)
 
 
 class Compressed(SparseTensor):
@@ -115,19 +120,15 @@ class Compressed(SparseTensor):
 
     def coalesce(self) -> Any:
         """Raise: only coordinates can occur more than once."""
-        raise ArgumentError(f"coalesce: expected a sparse COO tensor, not {self.layout!r}.")
+        raise wrong_layout("coalesce", self)
 
     def is_coalesced(self) -> bool:
         """Raise: only coordinates can occur more than once."""
-        message = f"is_coalesced: expected a sparse COO tensor, not {self.layout!r}."
-        raise ArgumentError(message)
+        raise wrong_layout("is_coalesced", self)
 
     def indices(self) -> Any:
         """Raise: the matrix has no coordinates."""
-        raise ArgumentError(
-            f"indices: expected a sparse COO tensor, not {self.layout!r}; its parts "
-            f"are {self._names[0]}() and {self._names[1]}()."
-        )
+        raise wrong_layout("indices", self)
 
 
 @register
@@ -146,6 +147,9 @@ class CsrTensor(Compressed):
     def col_indices(self) -> Tensor:
         """Return the column of each entry."""
         return self._plain
+
+    ccol_indices = without_part("ccol_indices")
+    row_indices = without_part("row_indices")
 
     def to_sparse_csr(self, dense_dim: Any = None) -> CsrTensor:
         """Return the matrix itself."""
@@ -168,6 +172,9 @@ class CscTensor(Compressed):
     def row_indices(self) -> Tensor:
         """Return the row of each entry."""
         return self._plain
+
+    crow_indices = without_part("crow_indices")
+    col_indices = without_part("col_indices")
 
     def to_sparse_csc(self, dense_dim: Any = None) -> CscTensor:
         """Return the matrix itself."""

@@ -45,8 +45,9 @@ def relaid(x: Any, args: Any, layout: Any, words: Any) -> Any:
     if isinstance(x, SparseTensor):
         if count is not None and count != x.sparse_dim():
             raise ArgumentError(
-                f"to_sparse: conversion from {x.layout!r} to another number of sparse "
-                f"dimensions, {count}, is not supported; convert with to_dense() first."
+                "to_sparse: conversion from Sparse to Sparse with sparse_dim argument "
+                f"!=self.sparse_dim() is not supported: {count} was given, and the "
+                f"tensor has {x.sparse_dim()}. Convert with to_dense() first."
             )
         return x if layout is x.layout else as_layout(x, layout)
     if layout is sparse_coo:

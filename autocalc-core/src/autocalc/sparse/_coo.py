@@ -13,7 +13,7 @@ from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.layouts import sparse_coo
 from autocalc.errors import ArgumentError, DimensionError
 from autocalc.sparse._products import Places
-from autocalc.sparse._tensor import SparseTensor, register
+from autocalc.sparse._tensor import SparseTensor, register, without_part
 
 
 @register
@@ -38,7 +38,7 @@ class CooTensor(SparseTensor):
         coalesced: bool = False,
     ) -> None:
         self._idx = indices
-        self._is_coalesced = coalesced
+        self._is_coalesced = coalesced or values.shape[0] < 2
         self._fill(values, shape)
 
     def _with(self, values: Tensor) -> CooTensor:
@@ -82,6 +82,11 @@ class CooTensor(SparseTensor):
                 f".coalesce() first. `_{where}()` returns those of the entries as "
                 "they are."
             )
+
+    crow_indices = without_part("crow_indices")
+    col_indices = without_part("col_indices")
+    ccol_indices = without_part("ccol_indices")
+    row_indices = without_part("row_indices")
 
     def indices(self) -> Tensor:
         """Return the coordinates, ``[sparse_dim, nnz]``, of a coalesced tensor."""
@@ -169,8 +174,9 @@ class CooTensor(SparseTensor):
             order[i], order[j] = j, i
         return self.permute(order)
 
-    def permute(self, *dims: Any) -> CooTensor:
+    def permute(self, *dims: Any, **named: Any) -> CooTensor:
         """Return the tensor with its sparse and its dense dimensions reordered."""
+        dims = (named["dims"],) if "dims" in named else dims
         given = dims[0] if len(dims) == 1 and not isinstance(dims[0], int) else dims
         order = [self._positive_dim("permute", d) for d in given]
         if sorted(order) != list(range(self.ndim)):
@@ -191,7 +197,7 @@ class CooTensor(SparseTensor):
             indices = indices.index_select(0, index_of(order[:n]))
         dense = [0, *[d - n + 1 for d in order[n:]]]
         shape = [self.shape[d] for d in order]
-        is_same = indices is self._idx and self._is_coalesced
+        is_same = self._is_coalesced and (indices is self._idx or not self._nnz())
         return CooTensor(indices, self._vals.permute(dense), shape, is_same)
 
     def t(self) -> CooTensor:

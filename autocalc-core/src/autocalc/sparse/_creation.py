@@ -10,6 +10,7 @@ from autocalc._ops.creation.from_data import as_tensor
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import check_flags, integers
 from autocalc._tensor.dtypes import DType
+from autocalc._tensor.layouts import sparse_csc, sparse_csr
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 from autocalc.sparse._compressed import CscTensor, CsrTensor
 from autocalc.sparse._coo import CooTensor
@@ -233,6 +234,73 @@ def sparse_csc_tensor(
     given = ccol_indices, row_indices, _values(values, dtype, device)
     made = _compressed("sparse_csc_tensor", CscTensor, *given, size)
     return _finished(made, requires_grad)
+
+
+def sparse_compressed_tensor(
+    compressed_indices: Any,
+    plain_indices: Any,
+    values: Any,
+    size: Any = None,
+    *,
+    dtype: DType | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool | None = False,
+    requires_grad: bool = False,
+    check_invariants: bool | None = None,
+) -> Tensor:
+    """Return a sparse matrix in the layout CSR or CSC.
+
+    Parameters
+    ----------
+    compressed_indices, plain_indices, values, size
+        As in `sparse_csr_tensor` or `sparse_csc_tensor`.
+    dtype
+        The dtype; by default that of the values.
+    layout
+        ``sparse_csr`` or ``sparse_csc``.
+    device
+        The device; by default that of the values.
+    pin_memory
+        It has no effect.
+    requires_grad
+        True if gradients with respect to the matrix are wanted.
+    check_invariants
+        It has no effect: indices are always checked.
+
+    Returns
+    -------
+    Tensor
+        A sparse tensor in that layout.
+
+    Raises
+    ------
+    ArgumentError
+        If `layout` is another one, or is missing.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.sparse_compressed_tensor([0, 1], [1], [2.0], layout=ac.sparse_csr).to_dense()
+    tensor([[0., 2.]])
+    """
+    where = "sparse_compressed_tensor"
+    if layout is not sparse_csr and layout is not sparse_csc:
+        raise ArgumentError(
+            f"{where}: expected layout sparse_csr or sparse_csc, but got {layout!r}."
+        )
+    make = sparse_csr_tensor if layout is sparse_csr else sparse_csc_tensor
+    return make(
+        compressed_indices,
+        plain_indices,
+        values,
+        size,
+        dtype=dtype,
+        device=device,
+        pin_memory=pin_memory,
+        requires_grad=requires_grad,
+        check_invariants=check_invariants,
+    )
 
 
 def rows(index: Tensor, values: Tensor, shape: tuple[int, ...]) -> CooTensor:

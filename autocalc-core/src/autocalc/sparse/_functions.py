@@ -87,6 +87,10 @@ def spmm(input: Tensor, mat2: Tensor) -> Tensor:
     return mm(input, mat2)
 
 
+#: PyTorch's other names.
+dsmm = smm = spmm
+
+
 def addmm(
     mat: Tensor,
     mat1: Tensor,

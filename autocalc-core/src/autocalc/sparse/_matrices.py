@@ -31,8 +31,9 @@ def check_matrices(where: str, a: Any, b: Any) -> None:
             )
     if a.shape[1] != b.shape[0]:
         raise ShapeError(
-            f"{where}: shapes {tuple(a.shape)} and {tuple(b.shape)} cannot be "
-            f"multiplied: {a.shape[1]} columns and {b.shape[0]} rows."
+            f"{where}: mat1 and mat2 shapes cannot be multiplied "
+            f"({a.shape[0]}x{a.shape[1]} and {b.shape[0]}x{b.shape[1]}); the columns "
+            "of the first must be as many as the rows of the second."
         )
     if a.dtype is not b.dtype:
         raise DTypeError(
@@ -73,7 +74,7 @@ def times_sparse(a: Any, b: Any) -> Any:
     return made if kept is None else as_layout(made, kept)
 
 
-@function("mm", "smm", "spmm", "dsmm", "hspmm")
+@function("mm", "smm", "spmm", "dsmm")
 def mm(a: Any, b: Any) -> Any:
     """Return the product of two matrices, at least one of which is sparse."""
     check_matrices("mm", a, b)
@@ -84,12 +85,38 @@ def mm(a: Any, b: Any) -> Any:
     return times_dense(b.t(), a.t()).t()
 
 
+@function("bmm")
+def bmm(a: Any, b: Any) -> Tensor:
+    """Return the products of sparse matrices ``[B, M, K]`` and dense ``[B, K, N]``."""
+    fits = isinstance(a, CooTensor) and a.sparse_dim() == a.ndim == 3
+    if not fits or isinstance(b, SparseTensor):
+        raise DTypeError(
+            "bmm: the first operand must be a COO tensor of three sparse dimensions, "
+            "and the second dense."
+        )
+    if b.ndim != 3 or (b.shape[0], b.shape[1]) != (a.shape[0], a.shape[2]):
+        raise ShapeError(
+            f"bmm: shapes {tuple(a.shape)} and {tuple(b.shape)}; they must be [B, M, "
+            "K] and [B, K, N]."
+        )
+    batch, rows, inner = a.shape
+    index = stack([a._idx[0] * rows + a._idx[1], a._idx[0] * inner + a._idx[2]])
+    flat = CooTensor(index, a._vals, (batch * rows, batch * inner))
+    product = times_dense(flat, b.reshape(batch * inner, b.shape[2]))
+    return product.reshape(batch, rows, b.shape[2])
+
+
 @function("mv")
 def mv(a: Any, b: Any) -> Any:
     """Return the product of a sparse matrix and a dense vector."""
     if b.ndim != 1 or isinstance(b, SparseTensor):
         message = f"mv: the second operand has shape {tuple(b.shape)}; give a vector."
         raise ShapeError(message)
+    if a.ndim != 2 or a.shape[1] != b.shape[0]:
+        raise ShapeError(
+            f"mv: expected self.size(-1) == vec.size(-1), but the shapes are "
+            f"{tuple(a.shape)} and {tuple(b.shape)}."
+        )
     return mm(a, b.reshape(-1, 1)).reshape(-1)
 
 

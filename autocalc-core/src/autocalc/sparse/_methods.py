@@ -6,8 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._ops.creation.constants import zeros
+from autocalc._ops.creation.ranges import arange
 from autocalc._tensor import Tensor, dtypes
-from autocalc.errors import ArgumentError, DTypeError
+from autocalc.errors import DTypeError
 from autocalc.sparse import _arithmetic, _matrices, _reductions  # noqa: F401  they register functions
 from autocalc.sparse._compressed import CscTensor, CsrTensor
 from autocalc.sparse._conversion import as_layout
@@ -27,20 +28,7 @@ def _written(name: str, call: Any) -> Any:
     """Return the in-place form of a function: the tensor takes over the result."""
 
     def write(self: Any, *args: Any, **words: Any) -> Any:
-        result = call(self, *args, **words)
-        if type(result) is not type(self) or result.shape != self.shape:
-            raise ArgumentError(
-                f"{name}: the result is not a sparse tensor of the same layout and "
-                f"shape {tuple(self.shape)}."
-            )
-        if self.is_leaf and self.requires_grad:
-            raise ArgumentError(
-                f"{name}: a leaf Variable that requires grad is being used in an "
-                "in-place operation; use a function that returns a new tensor."
-            )
-        self.__dict__.update(result.__dict__)
-        self._vals = self._vals.to(self.dtype)
-        return self
+        return self._take(name, call(self, *args, **words))
 
     return write
 
@@ -58,6 +46,8 @@ _OPERATORS = {
     "true_divide": "div",
     "subtract": "sub",
     "negative": "neg",
+    "negative_": "neg_",
+    "arcsin_": "asin_",
     "arcsin": "asin",
     "arctan": "atan",
     "arcsinh": "asinh",
@@ -76,8 +66,6 @@ def attach() -> None:
     for name, call in FUNCTIONS.items():
         if not name.startswith("__") and name not in _FUNCTIONS_ONLY:
             setattr(kind, name, call)
-    for name, other in _OPERATORS.items():
-        setattr(kind, name, FUNCTIONS[other])
     for name in ("add", "mul", "matmul", "sub"):
         setattr(kind, f"__r{name}__", _reflected(FUNCTIONS[name]))
     for name in (*_PYTHON, *_arithmetic.ZERO_TO_ZERO):
@@ -86,6 +74,8 @@ def attach() -> None:
     for name, other in (("__iadd__", "add"), ("__isub__", "sub"), ("__imul__", "mul")):
         setattr(kind, name, getattr(kind, f"{other}_"))
     kind.__itruediv__ = kind.div_
+    for name, other in _OPERATORS.items():
+        setattr(kind, name, getattr(kind, other))
 
 
 def _as_csr(self: Any, dense_dim: Any = None) -> Any:
@@ -127,8 +117,8 @@ SparseTensor.__getitem__ = _getitem  # type: ignore[method-assign]  # of each la
 @function("zeros_like")
 def zeros_like(x: Any, **words: Any) -> Any:
     """Return a sparse tensor of the same shape without entries."""
-    dtype = words.pop("dtype", None) or x.dtype
-    own = words.pop("requires_grad", False)
+    dtype = words.get("dtype") or x.dtype
+    own = words.get("requires_grad")
     n = x.sparse_dim()
     values = zeros((0, *x.shape[n:]), dtype=dtype)
     made: Any = CooTensor(zeros((n, 0), dtype=dtypes.int64), values, x.shape, True)
@@ -188,9 +178,11 @@ def _same(self: Any, *args: Any, **words: Any) -> Any:
 SparseTensor.cpu = _same  # type: ignore[method-assign]  # as the dense method
 
 
-def _norm(self: Any, p: Any = "fro", dim: Any = None, *args: Any) -> Tensor:
+def _norm(
+    self: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None
+) -> Tensor:
     """Return the norm of all elements."""
-    if dim is not None or args:
+    if dim not in (None, ()) or keepdim or dtype is not None:
         raise DTypeError("norm: the norm of a sparse tensor is over all elements.")
     same = self.coalesce() if isinstance(self, CooTensor) else self
     return same._vals.norm(2 if p in ("fro", None) else p)
@@ -198,6 +190,20 @@ def _norm(self: Any, p: Any = "fro", dim: Any = None, *args: Any) -> Tensor:
 
 function("norm")(_norm)
 function("clone")(SparseTensor.clone)
+
+
+@function("ne")
+def ne(x: Any, y: Any) -> Any:
+    """Return the entries that are not equal to themselves: those that are NaN."""
+    if x is y:
+        return FUNCTIONS["isnan"](x)
+    raise DTypeError("ne: sparse tensors are not compared; use to_dense().")
+
+
+@function("narrow")
+def narrow(x: Any, dim: int, start: int, length: int) -> Any:
+    """Return a range of slices of a sparse tensor."""
+    return _reductions.index_select(x, dim, arange(start, start + length))
 
 
 @function("any")

@@ -39,7 +39,9 @@ def sum_of(x: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None)
     if not kept and not keepdim:
         return values.sum(0)
     made = _without(coo, values, axes, kept, keepdim)
-    return made if isinstance(x, CooTensor) else as_layout(made, x.layout)
+    if isinstance(x, CooTensor) or made.sparse_dim() != 2:
+        return made
+    return as_layout(made, x.layout)
 
 
 def _without(coo: Any, values: Tensor, axes: Any, kept: Any, keepdim: bool) -> Any:

@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn
 
-from autocalc._ops._operator.kinds import KINDS, refusal
-from autocalc._tensor import Tensor
+from autocalc._ops._operator.kinds import KINDS, refusal, wrong_layout
+from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import as_int
 from autocalc._tensor.size import SIZES, Size
 from autocalc.errors import ArgumentError, DTypeError, GradError
@@ -53,13 +53,6 @@ class SparseTensor(Tensor):
             f"a dense function got a sparse tensor of shape {tuple(self.shape)}, which "
             "it does not support. Convert it with to_dense()."
         )
-
-    @classmethod
-    def __torch_function__(
-        cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
-        del types
-        return func(*args, **(kwargs or {}))
 
     def _fill(self, values: Tensor, shape: Any, *, own: bool = False) -> None:
         self._vals = values
@@ -196,6 +189,17 @@ class SparseTensor(Tensor):
 
         return self._vals.register_hook(of_values)
 
+    def plus_array(self, other: Any) -> Any:
+        """Return the sum of this gradient and another one, or an array."""
+        if isinstance(other, SparseTensor):
+            return self + other
+        return (make(other, None) + self)._array
+
+    def detach_(self) -> Any:
+        """Separate the tensor from its gradient history; return it."""
+        self._vals, self._is_own = self._vals.detach(), False
+        return self
+
     def backward(self, gradient: Any = None, *args: Any, **words: Any) -> None:
         """Run the backward pass from this tensor, given its gradient."""
         if gradient is None:
@@ -247,6 +251,34 @@ class SparseTensor(Tensor):
     def __reduce_ex__(self, protocol: Any) -> Any:
         del protocol
         return _rebuilt, (type(self), self._is_own, *self._state())
+
+    def _take(self, where: str, result: Any) -> Any:
+        """Take over the indices and values of a result; return the tensor."""
+        if type(result) is not type(self) or result.shape != self.shape:
+            raise ArgumentError(
+                f"{where}: the result has shape {tuple(result.shape)} and is written to "
+                f"a sparse tensor of layout {self.layout!r} and shape "
+                f"{tuple(self.shape)}; it must be one, too."
+            )
+        if self.is_leaf and self.requires_grad:
+            raise ArgumentError(
+                f"{where}: a leaf Variable that requires grad is being used in an "
+                "in-place operation; use a function that returns a new tensor."
+            )
+        dtype = self.dtype
+        if result.dtype.category > dtype.category:
+            raise ArgumentError(
+                f"{where}: result type {result.dtype.name} can't be cast to the "
+                f"desired output type {dtype.name}."
+            )
+        self.__dict__.update(result.__dict__)
+        self._vals, self._is_own = self._vals.to(dtype), False
+        return self
+
+    def copy_(self, src: Any, non_blocking: bool = False) -> Any:
+        """Take over the entries of another sparse tensor of the same shape."""
+        del non_blocking
+        return self._take("copy_", src.clone())
 
     def contiguous(self, memory_format: Any = None) -> Any:
         """Return the tensor itself."""
@@ -324,6 +356,15 @@ def register(cls: type) -> type:
     """Let functions of `autocalc` find those of a class of sparse tensors."""
     KINDS[cls] = FUNCTIONS
     return cls
+
+
+def without_part(part: str) -> Any:
+    """Return a method that raises, because the layout does not have this part."""
+
+    def refuse(self: Any) -> Any:
+        raise wrong_layout(part, self)
+
+    return refuse
 
 
 def unsupported(where: str, x: Any) -> DTypeError:

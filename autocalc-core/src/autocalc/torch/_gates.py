@@ -20,6 +20,7 @@ from autocalc import Tensor, nn
 from autocalc._dispatch.engine.eager import calls
 from autocalc._ops._operator import autocasting
 from autocalc._ops._operator.declared import complete
+from autocalc._ops._operator.kinds import KINDS
 from autocalc.torch import _overrides
 from autocalc.torch._overrides import NAME, Gate, disabled
 
@@ -81,7 +82,7 @@ def watch() -> None:
     """Give tensors their ``__torch_function__``, and check each new class."""
     tensor: Any = Tensor
     setattr(tensor, NAME, classmethod(_overrides.keep_class))
-    for kind in (nn.Parameter, nn.Buffer, nn.UninitializedBuffer.__mro__[1]):
+    for kind in (nn.Parameter, nn.Buffer, nn.UninitializedBuffer.__mro__[1], *KINDS):
         setattr(kind, NAME, staticmethod(disabled))
     if hasattr(calls, "watch_classes"):
         calls.watch_classes(_made)
@@ -96,7 +97,9 @@ def _build(build: Callable[..., Any], *args: Any, **words: Any) -> Any:
 
 
 def _made(kind: Any) -> None:
-    """Shut the gates if a class overrides calls."""
+    """Shut the gates if a class overrides calls; AutoCalc's own kinds do not."""
+    if "_kind" in vars(kind) and issubclass(kind, Tensor):
+        setattr(kind, NAME, staticmethod(disabled))
     if not _shut[0] and getattr(kind, NAME, disabled) is not disabled:
         shut()
 

@@ -131,6 +131,11 @@ def copier(general: KernelCall) -> Callable[..., Array]:
     return call
 
 
+def sum_of_kinds(a: Any, b: Any) -> Any:
+    """Return the sum of cotangents of which one or both are sparse tensors."""
+    return b.plus_array(a) if isinstance(a, ARRAYS) else a.plus_array(b)
+
+
 def adder(general: KernelCall) -> Callable[[Array, Array], Array]:
     """Make ``add_into(total, value)``, which adds to memory that the caller owns.
 
@@ -144,6 +149,8 @@ def adder(general: KernelCall) -> Callable[[Array, Array], Array]:
         if value.dtype is not dtype and (is_batched(value.dtype) or is_batched(dtype)):
             return arrays.add(*arrays.alike(total, value))
         if kernel is None or value.dtype is not dtype:
+            if not (isinstance(total, ARRAYS) and isinstance(value, ARRAYS)):
+                return sum_of_kinds(total, value)
             return general(total, value, into=total)
         kernel(total, total, value)
         return total
@@ -155,6 +162,8 @@ def summer(general: KernelCall, add: Callable[..., Array]) -> Callable[..., Arra
     """Make ``plus(a, b)``, which returns the sum of two terms of a cotangent."""
 
     def plus(a: Array, b: Array) -> Array:
+        if not (isinstance(a, ARRAYS) and isinstance(b, ARRAYS)):
+            return sum_of_kinds(a, b)
         return add(a, b) if a.dtype is b.dtype else add(*arrays.alike(a, b))
 
     return elementwise("arrays", 2, general.index)(plus)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from autocalc.errors import DTypeError
+from autocalc.errors import ArgumentError, DTypeError
 
 #: Maps each such class to its functions, by the names of the public functions.
 KINDS: dict[type, dict[str, Callable[..., Any]]] = {}
@@ -47,6 +47,29 @@ def refusal(where: str, x: Any) -> DTypeError:
     return DTypeError(
         f"{where}: got a {x._kind} tensor of shape {tuple(x.shape)}, which this "
         f"function does not support. Convert it with {x._remedy}."
+    )
+
+
+#: What each part of a sparse tensor needs, in the words of PyTorch.
+_PARTS = {
+    **dict.fromkeys(("crow_indices", "col_indices"), "row compressed"),
+    **dict.fromkeys(("ccol_indices", "row_indices"), "column compressed"),
+}
+
+
+def wrong_layout(where: str, x: Any) -> ArgumentError:
+    """Make the error for a part that a layout does not have."""
+    layout = repr(x.layout).rpartition(".")[2]
+    spoken = "".join(word.title() for word in layout.split("_")).replace("Coo", "")
+    if where == "values":
+        return ArgumentError(
+            f"values expected sparse tensor layout but got {spoken}; convert it with "
+            "to_sparse() first."
+        )
+    needed = _PARTS.get(where, "coordinate")
+    return ArgumentError(
+        f"{where} expected sparse {needed} tensor layout but got {spoken}; convert it "
+        "with to_sparse(), to_sparse_csr() or to_sparse_csc() first."
     )
 
 

@@ -10,6 +10,7 @@ from autocalc._dispatch.device.addresses import repeats
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.state import current
 from autocalc._ops._operator.coerce import as_operand, check_tensor
+from autocalc._ops._operator.kinds import is_of_kind
 from autocalc._ops._operator.view_tracker import base_of
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import (
@@ -110,6 +111,8 @@ def copy_to_out(where: str, result: Tensor, out: Tensor) -> Tensor:
         If several elements of `out` share memory.
     """
     check_tensor(where, out)
+    if is_of_kind(out):
+        return out._take(where, result)  # type: ignore[attr-defined,no-any-return]  # of its kind
     if current().grad and (out._edge or result._edge):
         raise GradError(
             f"{where}: functions with out=... arguments don't support automatic "

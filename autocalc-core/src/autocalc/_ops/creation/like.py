@@ -8,6 +8,7 @@ from typing import Any
 from autocalc._dispatch.device.device import dtype_near
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._ops._operator.coerce import not_a_tensor
+from autocalc._ops._operator.kinds import KINDS, elsewhere
 from autocalc._ops._operator.layouts import laid_out
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.creation.constants import (
@@ -90,6 +91,8 @@ def zeros_like(
     >>> ac.zeros_like(ac.tensor([1, 2]))
     tensor([0, 0])
     """
+    if KINDS and (own := elsewhere("zeros_like", input)) is not None:
+        return own(input, dtype=dtype, requires_grad=requires_grad)  # type: ignore[no-any-return]
     if layout is not None or pin_memory is not False:
         check_layout("zeros_like", layout, pin_memory)
     kind = kind_of("zeros_like", input, dtype, device)
@@ -186,6 +189,8 @@ def empty_like(
     >>> ac.empty_like(ac.ones(2, 3)).shape
     autocalc.Size([2, 3])
     """
+    if KINDS and (own := elsewhere("empty_like", input)) is not None:
+        return own(input, dtype=dtype, requires_grad=requires_grad)  # type: ignore[no-any-return]
     if layout is not None or pin_memory is not False:
         check_layout("empty_like", layout, pin_memory)
     kind = kind_of("empty_like", input, dtype, device)

@@ -91,7 +91,7 @@ def embedding_bag(
     tensor([[2., 3.],
             [3., 4.]])
     """
-    embedding.refuse_sparse(_NAME, sparse)
+    embedding.check_sparse(_NAME, sparse, scale_grad_by_freq)
     _check(input, weight, mode, per_sample_weights)
     padding = embedding.row_number(_NAME, padding_idx, weight.shape[0])
     numbers = cast(view.reshape(input, (-1,)), dtypes.int64)
@@ -107,7 +107,7 @@ def embedding_bag(
         embedding._shorten(weight, numbers, max_norm, norm_type)
     table = weight, per_sample_weights
     return _of_bags(
-        *table, numbers, input.shape, bags, mode, padding, scale_grad_by_freq
+        *table, numbers, input.shape, bags, mode, padding, scale_grad_by_freq, sparse
     )
 
 
@@ -121,10 +121,10 @@ def _of_bags(
     mode: str,
     padding: int | None,
     scale_grad_by_freq: bool,
+    sparse: bool,
 ) -> Tensor:
-    rows = embedding.embedding(
-        numbers, weight, padding, scale_grad_by_freq=scale_grad_by_freq
-    )
+    flags = {"scale_grad_by_freq": scale_grad_by_freq, "sparse": sparse}
+    rows = embedding.embedding(numbers, weight, padding, **flags)
     if per_sample_weights is not None:
         rows = rows * view.reshape(per_sample_weights, (-1, 1))
     counted = None

@@ -7,14 +7,15 @@ import math
 from typing import Any
 
 from autocalc._dispatch.selection.arrays import arrays
-from autocalc._dispatch.selection.state import current
+from autocalc._dispatch.selection.state import current, refuse_reading
 from autocalc._graph._grad_mode import no_grad
-from autocalc._graph._node import Node
+from autocalc._graph._node import Leaf, Node
 from autocalc._kernels.indexing.ranges import with_range
 from autocalc._ops._operator.arguments import as_int
 from autocalc._ops._operator.checks import check_shape
 from autocalc._ops._operator.coerce import cast
 from autocalc._ops._operator.factories import operator
+from autocalc._ops._operator.kinds import rows
 from autocalc._ops._operator.rules import Op
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.indexing import indexing, masking
@@ -28,13 +29,17 @@ _op = Op("embedding", "indices:weight")
 
 
 def _embedding(
-    weight: Tensor, indices: Tensor, padding_idx: int = -1, by_frequency: bool = False
+    weight: Tensor,
+    indices: Tensor,
+    padding_idx: int = -1,
+    by_frequency: bool = False,
+    sparse: bool = False,
 ) -> Tensor:
     """Return ``weight[indices]``; row `padding_idx`, if not -1, gets no gradient.
 
-    Only the backward rule uses the padding row, and the flag that divides gradients by
-    the frequency of their row.  They are attributes of the node that the forward kernel
-    does not take.
+    Only the backward rule uses the padding row, the flag that divides gradients by the
+    frequency of their row, and the flag for sparse gradients.  They are attributes of
+    the node that the forward kernel does not take.
     """
     a, index = weight._array, indices._array
     out = arrays.embedding(a, index)
@@ -44,9 +49,8 @@ def _embedding(
     assert _op.saves is not None
     saved, versions = _op.saves(edges, (None, weight, indices))
     shapes = (a.shape, index.shape)
-    node = Node(
-        _op, edges, saved, versions, shapes, a.dtype, (padding_idx, by_frequency)
-    )
+    attributes = padding_idx, by_frequency, sparse
+    node = Node(_op, edges, saved, versions, shapes, a.dtype, attributes)
     return make(out, node)
 
 
@@ -56,12 +60,33 @@ embedding_op = operator(_embedding, _op)
 @embedding_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
     (indices,), shape = n.saved, n.shapes[0]
-    padding_idx, by_frequency = n.attributes
+    padding_idx, by_frequency, sparse = n.attributes
     dtype = k.dtype(g)
     if by_frequency:
         g = k.div(g, _frequencies(k, indices, shape[0], g))
+    if sparse and _is_of_leaf(n) and not k.records:
+        return _rows(n, g, indices, padding_idx), None
     dweight = k.embedding_backward(g, indices, padding_idx, shape=shape, dtype=dtype)
     return dweight, None
+
+
+def _is_of_leaf(n: Any) -> bool:
+    """Return whether the table is a leaf: only leaves get sparse gradients."""
+    return getattr(n, "node", n).edges[0].__class__ is Leaf
+
+
+def _rows(n: Any, g: Any, indices: Any, padding_idx: int) -> Any:
+    """Return the gradient of the rows that were selected, as a sparse tensor."""
+    refuse_reading("a sparse gradient", "Make the layer with sparse=False.")
+    shape, dtype = n.shapes[0], getattr(n, "node", n).dtype
+    g = g if g.dtype is dtype else arrays.cast(g, dtype)
+    index = make(arrays.reshape(indices, (-1,)), None)
+    values = make(arrays.reshape(g, (index.shape[0], shape[1])), None)
+    if padding_idx >= 0:
+        kept = view.reshape_op(masking.nonzero(index != padding_idx), (-1,))
+        index = indexing.index_select(index, 0, kept)
+        values = indexing.index_select(values, 0, kept)
+    return rows(index, values, shape)
 
 
 def _frequencies(k: Any, indices: Any, rows: int, g: Any) -> Any:
@@ -106,7 +131,8 @@ def embedding(
         True to divide the gradient of a row by the number of times that `input` selects
         it.
     sparse
-        It must be False: AutoCalc has no sparse gradients.
+        True if the gradient of a table that is a leaf is a sparse tensor, with the
+        selected rows only.  Then `scale_grad_by_freq` must be False.
 
     Returns
     -------
@@ -127,7 +153,7 @@ def embedding(
             [0., 0.],
             [1., 2.]])
     """
-    refuse_sparse("embedding", sparse)
+    check_sparse("embedding", sparse, scale_grad_by_freq)
     numbers = indexing.as_positions("embedding", input)
     check_shape("embedding", "weight", weight, "a table of two dimensions, [V, D]")
     padding = row_number("embedding", padding_idx, weight.shape[0])
@@ -135,10 +161,11 @@ def embedding(
     if max_norm is not None:
         _shorten(weight, view.reshape_op(numbers, (-1,)), max_norm, norm_type)
     if not weight.is_floating_point():
-        rows = indexing.index_select(weight, 0, view.reshape_op(numbers, (-1,)))
-        return view.reshape(rows, (*numbers.shape, weight.shape[1]))
+        flat = indexing.index_select(weight, 0, view.reshape_op(numbers, (-1,)))
+        return view.reshape(flat, (*numbers.shape, weight.shape[1]))
     try:
-        return embedding_op(weight, numbers, kept, bool(scale_grad_by_freq))
+        flags = bool(scale_grad_by_freq), bool(sparse)
+        return embedding_op(weight, numbers, kept, *flags)
     except KernelIndexError as error:
         also = " (Expected idx >= 0 && idx < num_embeddings)"
         raise with_range(error, weight.shape[0], also=also) from None
@@ -147,19 +174,21 @@ def embedding(
 def _shorten(weight: Tensor, numbers: Tensor, most: float, p: float) -> None:
     """Scale down the rows selected by `numbers` that are longer than `most`."""
     with no_grad():
-        rows = indexing.index_select_op(weight, numbers, 0)
+        chosen = indexing.index_select_op(weight, numbers, 0)
         wide = dtypes.float32 if weight.dtype.is_half else None  # rounded once, below
-        length = vector_norms.vector_norm(rows, p, 1, dtype=wide)
+        length = vector_norms.vector_norm(chosen, p, 1, dtype=wide)
         scale = masking.where(length > most, most / (length + _SMALL), 1.0)
-        shorter = cast(rows * view.reshape_op(scale, (-1, 1)), weight.dtype)
+        shorter = cast(chosen * view.reshape_op(scale, (-1, 1)), weight.dtype)
         weight.index_copy_(0, numbers, shorter)
 
 
-def refuse_sparse(where: str, sparse: Any) -> None:
-    """Raise if a sparse gradient is requested."""
-    if sparse:
-        message = f"{where}: `sparse`={sparse} is not supported; do not give it."
-        raise ArgumentError(message)
+def check_sparse(where: str, sparse: Any, by_frequency: Any) -> None:
+    """Raise if a sparse gradient is to be divided by frequencies."""
+    if sparse and by_frequency:
+        raise ArgumentError(
+            f"{where}: scale_grad_by_freq not supported with sparse gradients; set "
+            "one of `scale_grad_by_freq` and `sparse` to False."
+        )
 
 
 def row_number(where: str, padding_idx: Any, rows: int) -> int | None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from autocalc._graph._grad_mode import no_grad
 from autocalc._ops._operator.checks import check_shape, check_sizes
 from autocalc._ops.creation.constants import empty
-from autocalc._ops.embedding.rows import refuse_sparse, row_number
+from autocalc._ops.embedding.rows import check_sparse, row_number
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flags
 from autocalc._tensor.device import Device
@@ -70,7 +70,8 @@ class Embedding(Module):
         num_embeddings, embedding_dim = check_sizes(
             "Embedding", num_embeddings=num_embeddings, embedding_dim=embedding_dim
         )
-        refuse_sparse("Embedding", sparse)
+        check_sparse("Embedding", sparse, scale_grad_by_freq)
+        self.sparse = sparse
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
         self.padding_idx = row_number("Embedding", padding_idx, num_embeddings)
@@ -147,6 +148,7 @@ class Embedding(Module):
             self.max_norm,
             self.norm_type,
             self.scale_grad_by_freq,
+            self.sparse,
         )
 
     def extra_repr(self) -> str:
@@ -221,7 +223,8 @@ class EmbeddingBag(Module):
         num_embeddings, embedding_dim = check_sizes(
             name, num_embeddings=num_embeddings, embedding_dim=embedding_dim
         )
-        refuse_sparse(name, sparse)
+        check_sparse(name, sparse, scale_grad_by_freq)
+        self.sparse = sparse
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
         self.mode = mode
@@ -318,6 +321,7 @@ class EmbeddingBag(Module):
             self.norm_type,
             self.scale_grad_by_freq,
             self.mode,
+            self.sparse,
             per_sample_weights=per_sample_weights,
             include_last_offset=self.include_last_offset,
             padding_idx=self.padding_idx,
@@ -335,6 +339,7 @@ class EmbeddingBag(Module):
 def _options(layer: Embedding | EmbeddingBag) -> str:
     """Return the options of a table that are in use, by name."""
     defaults = {"max_norm": None, "norm_type": 2, "scale_grad_by_freq": False}
+    defaults["sparse"] = False
     given = {word: getattr(layer, word) for word in defaults}
     used = (f", {w}={x!r}" for w, x in given.items() if x != defaults[w])
     return "".join(used)
