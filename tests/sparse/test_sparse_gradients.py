@@ -34,7 +34,9 @@ def test_an_embedding_has_a_sparse_gradient(padding, dtype):
     for layer in (dense, sparse):
         layer(words).pow(2).sum().backward()
     found = sparse.weight.grad
-    assert found.is_sparse and found.dtype is dtype and found.shape == (6, 3)
+    assert found.is_sparse
+    assert found.dtype is dtype
+    assert found.shape == (6, 3)
     assert found._nnz() == (4 if padding is None else 3)
     near = found.to_dense().float().numpy()
     tolerance = 1e-2 if dtype is ac.bfloat16 else 1e-6
@@ -47,7 +49,8 @@ def test_gradients_of_two_uses_and_of_two_passes_are_added():
         for words in ([0, 1], [5, 0]):
             index = ac.tensor(words)
             (layer(index).exp().sum() + layer(index + 0).sum()).backward()
-    assert sparse.weight.grad.is_sparse and sparse.weight.grad._nnz() == 8
+    assert sparse.weight.grad.is_sparse
+    assert sparse.weight.grad._nnz() == 8
     np.testing.assert_allclose(
         sparse.weight.grad.to_dense().numpy(), dense.weight.grad.numpy(), rtol=1e-5
     )
@@ -72,7 +75,8 @@ def test_grad_and_hooks_get_a_sparse_tensor():
     seen = []
     layer.weight.register_hook(lambda g: seen.append(g.is_sparse))
     (found,) = ac.autograd.grad(layer(ac.tensor([3])).sum(), layer.weight)
-    assert found.is_sparse and found.coalesce().indices().tolist() == [[3]]
+    assert found.is_sparse
+    assert found.coalesce().indices().tolist() == [[3]]
     layer(ac.tensor([3])).sum().backward()
     assert seen == [True, True]
     layer.zero_grad(set_to_none=False)
@@ -109,8 +113,10 @@ def test_bags(mode):
 def test_steps_change_the_rows_that_were_used(name):
     dense, sparse = embeddings()
     other = "Adam" if name == "SparseAdam" else name
-    plain = ac.optim.Adam(dense.parameters(), lr=0.5) if other == "Adam" else (
-        OPTIMIZERS[name](dense.parameters())
+    plain = (
+        ac.optim.Adam(dense.parameters(), lr=0.5)
+        if other == "Adam"
+        else (OPTIMIZERS[name](dense.parameters()))
     )
     pairs = [(dense, plain), (sparse, OPTIMIZERS[name](sparse.parameters()))]
     before = sparse.weight.detach().clone()

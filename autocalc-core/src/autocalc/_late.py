@@ -13,7 +13,7 @@ LATE = frozenset(
     {
         *("accelerator", "amp", "backends", "cuda", "data", "distributed"),
         *("diagnostics", "distributions", "models", "nn", "onnx", "optim", "profiler"),
-        *("func", "random", "sparse", "special", "testing", "utils"),
+        *("func", "nested", "random", "sparse", "special", "testing", "utils"),
     }
 )
 
@@ -57,10 +57,11 @@ FROM = {
         ("get_autocast_cpu_dtype", "is_autocast_cpu_enabled"), "autocalc.amp._autocast"
     ),
     **dict.fromkeys(("uint16", "uint32", "uint64"), "autocalc._tensor.dtypes"),
+    "segment_reduce": "autocalc._ops.sequences.segments",
     "typename": "autocalc._ops.creation.typed_tensors",
     "layout": "autocalc._tensor.layouts",
     **dict.fromkeys(
-        ("sparse_coo", "sparse_csc", "sparse_csr", "strided"),
+        ("jagged", "sparse_coo", "sparse_csc", "sparse_csr", "strided"),
         "autocalc._tensor.layouts",
     ),
     **dict.fromkeys(

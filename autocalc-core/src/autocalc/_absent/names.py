@@ -34,13 +34,13 @@ GROUPS = (
         },
     ),
     Group(
-        "further sparse layouts, and nested tensors",
+        "further sparse layouts, and masked tensors",
         "sparse tensors have the layouts COO, CSR and CSC, and no others",
         "use one of these layouts",
         {
             "autocalc": """
                 ccol_indices_copy col_indices_copy crow_indices_copy
-                hsmm hspmm indices_copy jagged masked nested
+                hsmm hspmm indices_copy masked
                 resize_as_sparse_ row_indices_copy saddmm
                 sparse_bsc sparse_bsc_tensor sparse_bsr
                 sparse_bsr_tensor sspaddmm
@@ -49,7 +49,7 @@ GROUPS = (
             "autocalc.Tensor": """
                 resize_as_sparse_
                 sparse_resize_ sparse_resize_and_clear_ sspaddmm
-                to_mkldnn to_padded_tensor
+                to_mkldnn
                 to_sparse_bsc to_sparse_bsr
             """,
             "autocalc.nn.functional": "sparse_support_notes",
@@ -261,7 +261,7 @@ GROUPS = (
                 native_layer_norm native_norm nonzero_static
                 norm_except_dim prepare_multiprocessing_environment
                 range rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell
-                segment_reduce set_flush_denormal set_warn_always slice_inverse
+                set_flush_denormal set_warn_always slice_inverse
                 thread_safe_generator
             """,
             "autocalc.Tensor": """

@@ -140,6 +140,12 @@ class Sparse:
         """Return the number of dense dimensions: all."""
         return check_tensor("dense_dim", self).ndim
 
+    def to_padded_tensor(self: Tensor, padding: float, output_size: Any = None) -> Any:
+        """Raise an error, because the tensor is not nested."""
+        from autocalc.nested import to_padded_tensor
+
+        return to_padded_tensor(self, padding, output_size)
+
     def coalesce(self: Tensor) -> NoReturn:
         """Raise an error, because the tensor is dense."""
         raise wrong_layout("coalesce", self)

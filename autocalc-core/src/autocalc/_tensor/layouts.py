@@ -52,6 +52,6 @@ def check_layout(where: str, given: Any, pinned: Any = None) -> None:
     check_flags(where, pin_memory=pinned)
     if given is not None and given is not strided:
         raise ArgumentError(
-            f"{where}: `layout` is {given!r}, but this function makes dense tensors. Do "
-            "not give it, or give strided; sparse tensors are made by to_sparse()."
+            f"{where}: `layout` is {given!r}, but this function makes dense tensors. "
+            "Do not give it, or give strided; to_sparse() makes sparse tensors."
         )

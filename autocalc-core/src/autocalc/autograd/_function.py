@@ -11,6 +11,7 @@ from typing import Any
 from autocalc._dispatch.selection.state import current, enter, leave
 from autocalc._graph._node import Leaf, Node, Output
 from autocalc._graph._walk import check_saved
+from autocalc._ops._operator.kinds import is_of_kind
 from autocalc._ops._operator.partial_writes import record_write
 from autocalc._ops._operator.view_tracker import base_of, mark_opaque
 from autocalc._tensor import Tensor, make
@@ -119,7 +120,9 @@ class _FunctionOp:
         """Return the saved tensors of `forward`, each with its history."""
         check_saved(node)
         return tuple(
-            None if array is None else make(array, _edge_of(node, place))
+            array
+            if array is None or is_of_kind(array)
+            else make(array, _edge_of(node, place))
             for array, place in zip(node.saved, node.attributes[1], strict=True)
         )
 
@@ -286,12 +289,12 @@ def _record(
         for t in ctx._to_save
     )
     cells = tuple(None if t is None else t._cell() for t in ctx._to_save)
+    shapes = tuple(_shape_of(cls, a) for a in args)
     metas = tuple(_meta(t) for t in outputs)
-    shapes = tuple(a._array.shape if isinstance(a, Tensor) else () for a in args)
     node = Node(
         _FunctionOp(cls, len(outputs)),
         edges,
-        tuple(None if t is None else t._array for t in ctx._to_save),
+        tuple(t if t is None or is_of_kind(t) else t._array for t in ctx._to_save),
         tuple(x for c in cells for x in (c, 0 if c is None else c.count)),
         shapes,
         next(meta[1] for meta in metas if meta is not None),
@@ -316,6 +319,19 @@ def _record(
                     result._view = base_of(out)._view
         results.append(result)
     return tuple(results)
+
+
+def _shape_of(cls: type[Function], a: Any) -> tuple[int, ...]:
+    """Return the shape of an input, which no gradient can have if it is sparse."""
+    if is_of_kind(a):
+        if a._edge is not None:
+            raise GradError(
+                f"{cls.__name__}: an input of shape {tuple(a.shape)} is sparse or nested "
+                "and requires a gradient, which a Function cannot give it. Pass its "
+                "values, and make the tensor of them in `forward`."
+            )
+        return ()
+    return a._array.shape if isinstance(a, Tensor) else ()
 
 
 def _meta(output: Any) -> tuple[Any, Any] | None:

@@ -271,11 +271,7 @@ def gradgradcheck(
         check_fwd_over_rev=check_fwd_over_rev,
         fast_mode=fast_mode,
     )
-    refuse_modes(
-        where,
-        wanted={"check_rev_over_rev": check_rev_over_rev},
-        absent={},
-    )
+    refuse_modes(where, wanted={"check_rev_over_rev": check_rev_over_rev}, absent={})
     given = _arguments(where, "inputs", inputs)
     func, given = of_values(func, given)
     _Tolerance.of(where, func, eps=eps, atol=atol, rtol=rtol)

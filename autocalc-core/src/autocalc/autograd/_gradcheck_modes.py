@@ -39,7 +39,6 @@ def of_values(func: Any, inputs: Any) -> tuple[Any, list[Any]]:
 
     Its results are dense, so that all elements are compared.
     """
-
     if not KINDS or not callable(func):
         return func, inputs
 

@@ -10,13 +10,8 @@ from __future__ import annotations
 
 from autocalc.sparse import _methods
 from autocalc.sparse._conversion import from_scipy, to_scipy
-from autocalc.sparse._creation import (
-    rows,
-    sparse_coo_tensor,
-    sparse_csc_tensor,
-    sparse_csr_tensor,
-)
-from autocalc.sparse._functions import addmm, mm, spmm, sum
+from autocalc.sparse._creation import rows as rows
+from autocalc.sparse._functions import addmm, mm, sum
 from autocalc.sparse._invariants import check_sparse_tensor_invariants
 from autocalc.sparse._matrices import sampled_addmm
 from autocalc.sparse._reductions import log_softmax, softmax

@@ -15,7 +15,7 @@ from autocalc.errors import ArgumentError, DTypeError, ShapeError
 from autocalc.sparse._compressed import Compressed
 from autocalc.sparse._conversion import as_layout
 from autocalc.sparse._coo import CooTensor
-from autocalc.sparse._tensor import FUNCTIONS, SparseTensor, function, unsupported
+from autocalc.sparse._tensor import SparseTensor, function, unsupported
 
 #: Functions of one tensor that map 0 to 0, or False.
 ZERO_TO_ZERO = (
@@ -137,7 +137,7 @@ def looked_up(x: CooTensor, key: Tensor) -> tuple[Tensor, Tensor]:
     own = x._key()
     if not own.numel():
         shape = (key.shape[0], *x._vals.shape[1:])
-        return x._vals.new_zeros(shape), key != key
+        return x._vals.new_zeros(shape), key < 0
     at = searchsorted(own, key).clamp(max=own.shape[0] - 1)
     return x._vals.index_select(0, at), own.index_select(0, at) == key
 

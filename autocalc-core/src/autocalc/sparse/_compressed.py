@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from autocalc._ops._operator.kinds import wrong_layout
 from autocalc._ops.arranging.joining import cat, stack
 from autocalc._ops.arranging.rearranging import repeat_interleave
 from autocalc._ops.creation.constants import zeros
@@ -13,13 +14,7 @@ from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.layouts import sparse_csc, sparse_csr
 from autocalc.sparse._coo import CooTensor
 from autocalc.sparse._products import Places
-from autocalc._ops._operator.kinds import wrong_layout
-from autocalc.sparse._tensor import (
-    SparseTensor,
-    register,
-    unsupported,
-    without_part,
-)
+from autocalc.sparse._tensor import SparseTensor, register, unsupported, without_part
 
 
 class Compressed(SparseTensor):

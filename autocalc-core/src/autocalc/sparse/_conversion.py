@@ -27,7 +27,9 @@ def from_dense(x: Tensor, sparse_dim: int | None = None) -> CooTensor:
         )
     sizes = tuple(x.shape[:n])
     rows = x.reshape((math.prod(sizes), *x.shape[n:]))
-    flat = rows.detach().reshape((rows.shape[0], -1) if x.numel() else (rows.shape[0], 0))
+    flat = rows.detach().reshape(
+        (rows.shape[0], -1) if x.numel() else (rows.shape[0], 0)
+    )
     key = (flat != 0).any(1).nonzero().reshape(-1)
     values = rows.index_select(0, key)
     return CooTensor(coordinates(key, sizes), values, x.shape, True)

@@ -31,11 +31,7 @@ class CooTensor(SparseTensor):
     _is_coalesced: bool
 
     def __init__(
-        self,
-        indices: Tensor,
-        values: Tensor,
-        shape: Any,
-        coalesced: bool = False,
+        self, indices: Tensor, values: Tensor, shape: Any, coalesced: bool = False
     ) -> None:
         self._idx = indices
         self._is_coalesced = coalesced or values.shape[0] < 2

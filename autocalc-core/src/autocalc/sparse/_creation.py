@@ -90,8 +90,8 @@ def sparse_coo_tensor(
     data = data.reshape(1).expand(index.shape[1]) if data.ndim == 0 else data
     if data.shape[0] != index.shape[1]:
         raise ShapeError(
-            f"{where}: indices and values must have same nnz, but got nnz from indices: "
-            f"{index.shape[1]}, nnz from values: {data.shape[0]}."
+            f"{where}: indices and values must have same nnz, but got nnz from "
+            f"indices: {index.shape[1]}, nnz from values: {data.shape[0]}."
         )
     shape = _least(index, data) if size is None else _sizes(where, size)
     _check_coo(where, index, data, shape)
@@ -165,9 +165,7 @@ def sparse_csr_tensor(
             [4., 0., 0.]])
     """
     check_flags("sparse_csr_tensor", check_invariants=check_invariants)
-    check_flags(
-        "sparse_csr_tensor", pin_memory=pin_memory, requires_grad=requires_grad
-    )
+    check_flags("sparse_csr_tensor", pin_memory=pin_memory, requires_grad=requires_grad)
     given = crow_indices, col_indices, _values(values, dtype, device)
     made = _compressed("sparse_csr_tensor", CsrTensor, *given, size)
     return _finished(made, requires_grad)
@@ -228,9 +226,7 @@ def sparse_csc_tensor(
             [4., 0., 0.]])
     """
     check_flags("sparse_csc_tensor", check_invariants=check_invariants)
-    check_flags(
-        "sparse_csc_tensor", pin_memory=pin_memory, requires_grad=requires_grad
-    )
+    check_flags("sparse_csc_tensor", pin_memory=pin_memory, requires_grad=requires_grad)
     given = ccol_indices, row_indices, _values(values, dtype, device)
     made = _compressed("sparse_csc_tensor", CscTensor, *given, size)
     return _finished(made, requires_grad)
@@ -371,7 +367,10 @@ def _compressed(
     where: str, kind: Any, starts: Any, plain: Any, values: Tensor, size: Any
 ) -> Any:
     names = kind._names
-    parts = [_compressed_index(where, *pair) for pair in zip(names, (starts, plain), strict=True)]
+    parts = [
+        _compressed_index(where, *pair)
+        for pair in zip(names, (starts, plain), strict=True)
+    ]
     first, other = parts
     if first.dtype is not other.dtype:
         raise DTypeError(
@@ -441,7 +440,9 @@ def _check_compressed(
     _check_plain(where, kind, starts, plain, most)
 
 
-def _check_plain(where: str, kind: Any, starts: Tensor, plain: Tensor, most: int) -> None:
+def _check_plain(
+    where: str, kind: Any, starts: Tensor, plain: Tensor, most: int
+) -> None:
     other = kind._names[1]
     if not plain.numel():
         return

@@ -92,12 +92,7 @@ dsmm = smm = spmm
 
 
 def addmm(
-    mat: Tensor,
-    mat1: Tensor,
-    mat2: Tensor,
-    *,
-    beta: float = 1,
-    alpha: float = 1,
+    mat: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1
 ) -> Tensor:
     """Return beta * mat + alpha * (mat1 @ mat2), where `mat1` is sparse.
 

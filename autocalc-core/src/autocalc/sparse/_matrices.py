@@ -207,4 +207,3 @@ def sampled_addmm(
     places: Any = input._places()  # type: ignore[attr-defined]  # each layout has it
     found = sddmm(mat1, mat2.t().contiguous(), places) * alpha
     return input._with(found + input._vals * beta if beta else found)  # type: ignore[no-any-return]  # sparse
-

@@ -8,13 +8,13 @@ from typing import Any
 from autocalc._ops.creation.constants import zeros
 from autocalc._ops.creation.ranges import arange
 from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.layouts import sparse_csc, sparse_csr
 from autocalc.errors import DTypeError
 from autocalc.sparse import _arithmetic, _matrices, _reductions  # noqa: F401  they register functions
 from autocalc.sparse._compressed import CscTensor, CsrTensor
 from autocalc.sparse._conversion import as_layout
 from autocalc.sparse._coo import CooTensor
 from autocalc.sparse._tensor import FUNCTIONS, SparseTensor, function
-from autocalc._tensor.layouts import sparse_csc, sparse_csr
 
 
 def _reflected(call: Any) -> Any:
@@ -105,8 +105,10 @@ def _getitem(self: Any, index: Any) -> Any:
                 f"getitem: a sparse tensor can be indexed with integers only, not "
                 f"{one!r}; use index_select() or to_dense()."
             )
-        found = found[one] if not isinstance(found, SparseTensor) else (
-            _reductions.select(found, 0, one)
+        found = (
+            found[one]
+            if not isinstance(found, SparseTensor)
+            else (_reductions.select(found, 0, one))
         )
     return found
 
@@ -211,4 +213,3 @@ def any_(x: Any) -> Tensor:
     """Return whether any element is not zero."""
     same = x.coalesce() if isinstance(x, CooTensor) else x
     return same._vals.any()
-

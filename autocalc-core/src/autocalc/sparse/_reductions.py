@@ -168,10 +168,6 @@ def log_softmax(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tenso
     return _softmax_of("sparse.log_softmax", input, dim, dtype, log=True)  # type: ignore[no-any-return]  # sparse
 
 
-function("softmax")(softmax)
-function("log_softmax")(log_softmax)
-
-
 @function("cat", "concat", "concatenate")
 def concatenated(tensors: Any, dim: int = 0) -> Any:
     """Return sparse tensors joined along a dimension."""
@@ -281,5 +277,4 @@ def select(x: Any, dim: int, index: int) -> Any:
             f"{size}."
         )
     one = index_select(x, axis, index_of([index % size]))
-    found = sum_of(one, axis)
-    return found
+    return sum_of(one, axis)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn
 
-from autocalc._ops._operator.kinds import KINDS, refusal, wrong_layout
+from autocalc._ops._operator.kinds import KINDS, no_array, refusal, wrong_layout
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import as_int
 from autocalc._tensor.size import SIZES, Size
@@ -26,9 +26,8 @@ def function(*names: str) -> Callable[[Any], Any]:
 
     return declare
 
-
-class NoArrayError(DTypeError, AttributeError):
-    """A dense function reads the array of a tensor that has none."""
+#: What stays when a tensor takes over the data of another.
+_KEPT = {"_vals", "_is_own"}
 
 
 class SparseTensor(Tensor):
@@ -47,12 +46,7 @@ class SparseTensor(Tensor):
     _shape: Size
     _is_own: bool
 
-    @property
-    def _array(self) -> NoReturn:  # type: ignore[override]  # there is none
-        raise NoArrayError(
-            f"a dense function got a sparse tensor of shape {tuple(self.shape)}, which "
-            "it does not support. Convert it with to_dense()."
-        )
+    _array = property(no_array)  # type: ignore[assignment]  # there is none
 
     def _fill(self, values: Tensor, shape: Any, *, own: bool = False) -> None:
         self._vals = values
@@ -68,7 +62,9 @@ class SparseTensor(Tensor):
 
     def size(self, dim: int | None = None) -> Any:
         """Return the shape, or the size of dimension `dim`."""
-        return self._shape if dim is None else self._shape[self._checked_dim("size", dim)]
+        return (
+            self._shape if dim is None else self._shape[self._checked_dim("size", dim)]
+        )
 
     @property
     def ndim(self) -> int:
@@ -131,6 +127,13 @@ class SparseTensor(Tensor):
     @property
     def _edge(self) -> Any:
         return self._vals._edge
+
+    @property
+    def _version(self) -> Any:
+        return self._vals._version
+
+    def _cell(self) -> Any:
+        return self._vals._cell()
 
     @property
     def requires_grad(self) -> bool:
@@ -220,7 +223,14 @@ class SparseTensor(Tensor):
 
     @data.setter
     def data(self, value: Any) -> None:
-        raise DTypeError("data: a sparse tensor cannot take over other values.")
+        if type(value) is not type(self) or value.shape != self.shape:
+            raise DTypeError(
+                f"data: a sparse tensor of layout {self.layout!r} and shape "
+                f"{tuple(self.shape)} can only take over one like it."
+            )
+        self._vals.data = value._vals
+        parts = {k: v for k, v in value.__dict__.items() if k not in _KEPT}
+        self.__dict__.update(parts)
 
     # ---- copies ----------------------------------------------------------------------
 
@@ -256,8 +266,8 @@ class SparseTensor(Tensor):
         """Take over the indices and values of a result; return the tensor."""
         if type(result) is not type(self) or result.shape != self.shape:
             raise ArgumentError(
-                f"{where}: the result has shape {tuple(result.shape)} and is written to "
-                f"a sparse tensor of layout {self.layout!r} and shape "
+                f"{where}: the result has shape {tuple(result.shape)} and is written "
+                f"to a sparse tensor of layout {self.layout!r} and shape "
                 f"{tuple(self.shape)}; it must be one, too."
             )
         if self.is_leaf and self.requires_grad:
@@ -287,6 +297,7 @@ class SparseTensor(Tensor):
 
     def is_contiguous(self, memory_format: Any = None) -> bool:
         """Raise: a sparse tensor has no order of its elements in memory."""
+        del memory_format
         raise ArgumentError("is_contiguous: a sparse tensor has no memory format.")
 
     def data_ptr(self) -> int:
@@ -295,6 +306,7 @@ class SparseTensor(Tensor):
 
     def stride(self, dim: int | None = None) -> Any:
         """Raise: a sparse tensor has no strides."""
+        del dim
         raise ArgumentError("stride: sparse tensors do not have strides.")
 
     def numpy(self, *, force: bool = False) -> Any:

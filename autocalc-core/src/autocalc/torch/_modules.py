@@ -81,7 +81,6 @@ MODULES = {
     "jit": _TRACED,
     "library": _OWN,
     "masked": "there are no masked tensors.",
-    "nested": "there are no nested tensors.",
     "nn.attention.flex_attention": "no kernel is made from a function of scores. "
     "Instead: torch.nn.functional.scaled_dot_product_attention with a mask.",
     "nn.parallel.scatter_gather": _GROUPS,

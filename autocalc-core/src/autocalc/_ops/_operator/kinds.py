@@ -11,12 +11,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 from autocalc.errors import ArgumentError, DTypeError
 
 #: Maps each such class to its functions, by the names of the public functions.
 KINDS: dict[type, dict[str, Callable[..., Any]]] = {}
+
+
+class NoArrayError(DTypeError, AttributeError):
+    """A dense function reads the array of a tensor that has none."""
+
+
+def no_array(x: Any) -> NoReturn:
+    """Raise, because a dense function reads the array of such a tensor."""
+    raise NoArrayError(
+        f"a dense function got a {x._kind} tensor of shape {tuple(x.shape)}, which it "
+        f"does not support. Convert it with {x._remedy}."
+    )
 
 
 def elsewhere(where: str, *operands: Any) -> Callable[..., Any] | None:

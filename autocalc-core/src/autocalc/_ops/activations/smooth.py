@@ -10,6 +10,7 @@ from autocalc._ops._operator.arguments import axis_of, check_tensor
 from autocalc._ops._operator.checks import check_approximate, check_float
 from autocalc._ops._operator.factories import binary, nary, unary
 from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops._operator.kinds import KINDS, elsewhere
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.elementwise import arithmetic, trigonometric
 from autocalc._ops.views import _writing, slicing
@@ -65,6 +66,8 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """
     if inplace.__class__ is not FLAG:
         inplace = check_flag("silu", "inplace", inplace)
+    if KINDS and (own := elsewhere("silu", input)) is not None:
+        return own(input)  # type: ignore[no-any-return]  # a tensor
     check_float("silu", input)
     return _writing.kernel_into(silu_op, input, (), inplace, "silu_")
 
@@ -167,6 +170,8 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     tensor([-0.1587,  0.0000,  0.8413])
     """
     check_approximate("gelu", approximate)
+    if KINDS and (own := elsewhere("gelu", input)) is not None:
+        return own(input, approximate)  # type: ignore[no-any-return]  # a tensor
     return gelu_op(check_tensor("gelu", input), approximate)
 
 

@@ -19,6 +19,7 @@ from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.factories import nary
 from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops._operator.kinds import KINDS, elsewhere
 from autocalc._ops._operator.rules import Op
 from autocalc._ops._operator.traced import traced
 from autocalc._ops._tensors import tensors
@@ -214,6 +215,9 @@ def scaled_dot_product_attention(
     """
     q, k, v = query, key, value
     if dropout_p or not _fit(q, k, v):
+        if KINDS and (own := elsewhere(_NAME, q, k, v)) is not None:
+            words = {"attn_mask": attn_mask, "dropout_p": dropout_p, "scale": scale}
+            return own(q, k, v, is_causal=is_causal, enable_gqa=enable_gqa, **words)  # type: ignore[no-any-return]
         q, k, v = (check_tensor(_NAME, x) for x in (q, k, v))
         q, k, v = _broadcast(q, k, v, enable_gqa)
         _check(q, k, v, dropout_p, enable_gqa)

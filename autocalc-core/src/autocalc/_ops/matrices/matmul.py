@@ -30,7 +30,7 @@ from autocalc._ops.matrices.integer_matmul import integer_product
 from autocalc._ops.reductions import reduction
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor, make
-from autocalc.errors import ShapeError
+from autocalc.errors import DTypeError, ShapeError
 
 # gemm has the attributes alpha, beta and activation.  Operators use no fused
 # activation, because only composites and recorded programs do.
@@ -401,7 +401,12 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """
     x: Any = input  # the operator refuses non-tensors
     if isinstance(x, Tensor):
-        if x._array.dtype.kind in "iu":
+        try:
+            kind = x._array.dtype.kind
+        except DTypeError:
+            own: Any = elsewhere("linear", x)
+            return own(x, weight, bias)  # type: ignore[no-any-return]  # a tensor
+        if kind in "iu":
             return _linear_of_integers(x, weight, bias)
     elif x is None:  # the operator reads None as left out
         raise not_a_tensor("linear", x)

@@ -10,6 +10,7 @@ from autocalc._ops._operator.checks import check_float, check_probability, check
 from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import multi, nary
 from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops._operator.kinds import KINDS, elsewhere
 from autocalc._ops.creation.constants import ones
 from autocalc._ops.elementwise import arithmetic
 from autocalc._ops.views import _writing
@@ -81,7 +82,10 @@ def dropout(
     if inplace.__class__ is not FLAG:
         inplace = check_flag("dropout", "inplace", inplace)
     p = check_probability("dropout", p)
-    check_tensor("dropout", input)
+    if input.__class__ is not Tensor:
+        if KINDS and (own := elsewhere("dropout", input)) is not None:
+            return own(input, p, training)  # type: ignore[no-any-return]  # a tensor
+        check_tensor("dropout", input)
     if not training or p == 0.0:
         return input
     if not input.is_floating_point():

@@ -180,6 +180,8 @@ def mean(
     >>> ac.mean(ac.tensor([[1.0, 2.0], [3.0, 4.0]]), dim=0)
     tensor([2., 3.])
     """
+    if KINDS and (own := elsewhere("mean", input)) is not None:
+        return own(input, dim, keepdim, dtype=dtype)  # type: ignore[no-any-return]
     x = check_and_cast("mean", input, dtype)
     if x._array.dtype.kind not in FLOAT_KINDS:
         raise DTypeError(

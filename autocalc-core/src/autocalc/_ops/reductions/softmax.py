@@ -13,6 +13,7 @@ from autocalc._ops._operator.coerce import check_and_cast, to_float
 from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import Operator, nary
 from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops._operator.kinds import KINDS, elsewhere
 from autocalc._ops._operator.method import method
 from autocalc._ops._operator.numpy_names import dim_or_axis
 from autocalc._ops._operator.out import apply_out
@@ -65,6 +66,8 @@ def softmax(
     """
     if axis is not None:
         dim = dim_or_axis("softmax", dim, axis)
+    if KINDS and (own := elsewhere("softmax", input)) is not None:
+        return own(input, dim, dtype=dtype)  # type: ignore[no-any-return]  # a tensor
     x = check_and_cast("softmax", input, dtype)
     axis = axis_of("softmax", _class_dim("softmax", dim, x), x.ndim)
     return apply_out(
@@ -114,6 +117,8 @@ def log_softmax(
     """
     if axis is not None:
         dim = dim_or_axis("log_softmax", dim, axis)
+    if KINDS and (own := elsewhere("log_softmax", input)) is not None:
+        return own(input, dim, dtype=dtype)  # type: ignore[no-any-return]  # a tensor
     x = check_and_cast("log_softmax", input, dtype)
     axis = axis_of("log_softmax", _class_dim("log_softmax", dim, x), x.ndim)
     return apply_out(
