@@ -300,7 +300,7 @@ def test_a_function_of_the_user_saves_a_sparse_tensor():
     assert ac.autograd.gradcheck(
         lambda v, b: SpecialSpmm.apply(index, v, shape, b), (values, b)
     )
-    with pytest.raises(RuntimeError, match="SpecialSpmm: an input of shape .* sparse"):
+    with pytest.raises(RuntimeError, match=r"SpecialSpmm: an input of shape .* sparse"):
         SpecialSpmm.apply(index, values, shape, x.double().requires_grad_().t())
 
 

@@ -6,12 +6,20 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 from autocalc._ops._operator.arguments import check_tensor
-from autocalc._ops._operator.kinds import wrong_layout
+from autocalc._ops._operator.kinds import is_of_kind, wrong_layout
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError
+
+
+def _part(name: str, x: Tensor) -> Any:
+    """Return a part of a sparse tensor by its own method; a dense tensor has none."""
+    method = getattr(type(x), name)
+    if method is getattr(Tensor, name):
+        raise wrong_layout(name, x)
+    return method(x)
 
 
 class Sparse:
@@ -134,11 +142,12 @@ class Sparse:
     def sparse_dim(self: Tensor) -> int:
         """Return the number of sparse dimensions: 0."""
         check_tensor("sparse_dim", self)
-        return 0
+        return _part("sparse_dim", self) if is_of_kind(self) else 0
 
     def dense_dim(self: Tensor) -> int:
         """Return the number of dense dimensions: all."""
-        return check_tensor("dense_dim", self).ndim
+        x = check_tensor("dense_dim", self)
+        return _part("dense_dim", x) if is_of_kind(x) else x.ndim
 
     def to_padded_tensor(self: Tensor, padding: float, output_size: Any = None) -> Any:
         """Raise an error, because the tensor is not nested."""
@@ -146,34 +155,34 @@ class Sparse:
 
         return to_padded_tensor(self, padding, output_size)
 
-    def coalesce(self: Tensor) -> NoReturn:
+    def coalesce(self: Tensor) -> Any:
         """Raise an error, because the tensor is dense."""
-        raise wrong_layout("coalesce", self)
+        return _part("coalesce", self)
 
-    def is_coalesced(self: Tensor) -> NoReturn:
+    def is_coalesced(self: Tensor) -> Any:
         """Raise an error, because the tensor is dense."""
-        raise wrong_layout("is_coalesced", self)
+        return _part("is_coalesced", self)
 
-    def indices(self: Tensor) -> NoReturn:
+    def indices(self: Tensor) -> Any:
         """Raise an error, because the tensor is dense."""
-        raise wrong_layout("indices", self)
+        return _part("indices", self)
 
-    def values(self: Tensor) -> NoReturn:
+    def values(self: Tensor) -> Any:
         """Raise an error, because the tensor is dense."""
-        raise wrong_layout("values", self)
+        return _part("values", self)
 
-    def crow_indices(self: Tensor) -> NoReturn:
+    def crow_indices(self: Tensor) -> Any:
         """Raise an error, because the tensor is dense."""
-        raise wrong_layout("crow_indices", self)
+        return _part("crow_indices", self)
 
-    def col_indices(self: Tensor) -> NoReturn:
+    def col_indices(self: Tensor) -> Any:
         """Raise an error, because the tensor is dense."""
-        raise wrong_layout("col_indices", self)
+        return _part("col_indices", self)
 
-    def ccol_indices(self: Tensor) -> NoReturn:
+    def ccol_indices(self: Tensor) -> Any:
         """Raise an error, because the tensor is dense."""
-        raise wrong_layout("ccol_indices", self)
+        return _part("ccol_indices", self)
 
-    def row_indices(self: Tensor) -> NoReturn:
+    def row_indices(self: Tensor) -> Any:
         """Raise an error, because the tensor is dense."""
-        raise wrong_layout("row_indices", self)
+        return _part("row_indices", self)

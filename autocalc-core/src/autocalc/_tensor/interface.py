@@ -802,6 +802,10 @@ class TensorInterface(Generic[TensorT]):
         """Set every element to a draw from a Cauchy distribution."""
         ...
 
+    def ccol_indices(self) -> Any:
+        """Raise an error, because the tensor is dense."""
+        ...
+
     def ceil(self, *, out: TensorT | None = None) -> TensorT:
         """Return x rounded up to an integer, element by element."""
         ...
@@ -898,6 +902,14 @@ class TensorInterface(Generic[TensorT]):
         """Return a copy of `input`; gradients flow back from the copy to `input`."""
         ...
 
+    def coalesce(self) -> Any:
+        """Raise an error, because the tensor is dense."""
+        ...
+
+    def col_indices(self) -> Any:
+        """Raise an error, because the tensor is dense."""
+        ...
+
     def conj(self) -> TensorT:
         """Return `input` itself, because all tensors are real."""
         ...
@@ -982,6 +994,10 @@ class TensorInterface(Generic[TensorT]):
         """Return the cross products of 3-vectors along `dim`."""
         ...
 
+    def crow_indices(self) -> Any:
+        """Raise an error, because the tensor is dense."""
+        ...
+
     def cuda(
         self,
         device: builtins.int | builtins.str | Device | None = None,
@@ -1050,6 +1066,10 @@ class TensorInterface(Generic[TensorT]):
 
     def deg2rad_(self) -> TensorT:
         """Apply `deg2rad` to the tensor in place; return the tensor."""
+        ...
+
+    def dense_dim(self) -> builtins.int:
+        """Return the number of dense dimensions: all."""
         ...
 
     def det(self, *, out: TensorT | None = None) -> TensorT:
@@ -1626,6 +1646,10 @@ class TensorInterface(Generic[TensorT]):
         """Return the slices of `input` along `dim` that the vector `index` selects."""
         ...
 
+    def indices(self) -> Any:
+        """Raise an error, because the tensor is dense."""
+        ...
+
     def inner(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
         """Return the sums of products over the last dimension of both tensors."""
         ...
@@ -1636,6 +1660,10 @@ class TensorInterface(Generic[TensorT]):
 
     def inverse(self, *, out: TensorT | None = None) -> TensorT:
         """Return the inverse of each matrix; see `linalg.inv`."""
+        ...
+
+    def is_coalesced(self) -> Any:
+        """Raise an error, because the tensor is dense."""
         ...
 
     def is_complex(self) -> builtins.bool:
@@ -2648,6 +2676,10 @@ class TensorInterface(Generic[TensorT]):
         """Apply `round` to the tensor in place; return the tensor."""
         ...
 
+    def row_indices(self) -> Any:
+        """Raise an error, because the tensor is dense."""
+        ...
+
     def rsqrt(self, *, out: TensorT | None = None) -> TensorT:
         """Return 1 / sqrt(x), element by element."""
         ...
@@ -2841,6 +2873,10 @@ class TensorInterface(Generic[TensorT]):
         """Return the sign of the determinant and the logarithm of its absolute value."""
         ...
 
+    def smm(self, mat2: TensorT) -> TensorT:
+        """Return the product of a sparse matrix and another matrix."""
+        ...
+
     def softmax(
         self,
         dim: builtins.int | None = None,
@@ -2862,6 +2898,14 @@ class TensorInterface(Generic[TensorT]):
         axis: Any = None,
     ) -> Any:
         """Return the sorted elements along `dim` and their indices, with a stable sort."""
+        ...
+
+    def sparse_dim(self) -> builtins.int:
+        """Return the number of sparse dimensions: 0."""
+        ...
+
+    def sparse_mask(self, mask: TensorT) -> TensorT:
+        """Return the elements at the places of a sparse tensor."""
         ...
 
     def split(
@@ -3069,7 +3113,34 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def to_dense(self) -> TensorT:
-        """Return the tensor itself, because every tensor is dense."""
+        """Return the tensor itself, because it is dense."""
+        ...
+
+    def to_padded_tensor(self, padding: builtins.float, output_size: Any = None) -> Any:
+        """Raise an error, because the tensor is not nested."""
+        ...
+
+    def to_sparse(
+        self,
+        sparse_dim: builtins.int | None = None,
+        *,
+        layout: Any = None,
+        blocksize: Any = None,
+        dense_dim: builtins.int | None = None,
+    ) -> TensorT:
+        """Return the elements that are not zero as a sparse tensor."""
+        ...
+
+    def to_sparse_coo(self) -> TensorT:
+        """Return the elements that are not zero as a sparse COO tensor."""
+        ...
+
+    def to_sparse_csc(self, dense_dim: builtins.int | None = None) -> TensorT:
+        """Return the elements that are not zero as a sparse CSC matrix."""
+        ...
+
+    def to_sparse_csr(self, dense_dim: builtins.int | None = None) -> TensorT:
+        """Return the elements that are not zero as a sparse CSR matrix."""
         ...
 
     def topk(
@@ -3234,6 +3305,10 @@ class TensorInterface(Generic[TensorT]):
 
     def untyped_storage(self) -> Any:
         """Return the memory that this tensor shares with its views, as bytes."""
+        ...
+
+    def values(self) -> Any:
+        """Raise an error, because the tensor is dense."""
         ...
 
     def var(

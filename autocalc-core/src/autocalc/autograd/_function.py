@@ -326,9 +326,9 @@ def _shape_of(cls: type[Function], a: Any) -> tuple[int, ...]:
     if is_of_kind(a):
         if a._edge is not None:
             raise GradError(
-                f"{cls.__name__}: an input of shape {tuple(a.shape)} is sparse or nested "
-                "and requires a gradient, which a Function cannot give it. Pass its "
-                "values, and make the tensor of them in `forward`."
+                f"{cls.__name__}: an input of shape {tuple(a.shape)} is sparse or "
+                "nested and requires a gradient, which a Function cannot give it. Pass "
+                "its values, and make the tensor of them in `forward`."
             )
         return ()
     return a._array.shape if isinstance(a, Tensor) else ()

@@ -170,7 +170,8 @@ def nested_tensor_from_jagged(
         raise ArgumentError(
             f"{where}: give one of `offsets` and `lengths`, and no `jagged_dim` but 1."
         )
-    if not isinstance(values, Tensor) or values.ndim == 0:
+    rows: Any = values
+    if not isinstance(rows, Tensor) or rows.ndim == 0:
         raise DTypeError(f"{where}: `values` must be a tensor with a first dimension.")
     if offsets is None:
         assert lengths is not None

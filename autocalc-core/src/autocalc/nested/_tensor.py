@@ -63,7 +63,7 @@ class NestedTensor(Tensor):
         self._offs = offsets
         self._turned = turned
 
-    _array = property(no_array)  # type: ignore[assignment]  # there is none
+    _array = property(no_array)
 
     def _with(self, rows: Tensor) -> NestedTensor:
         return NestedTensor(rows, self._offs, self._turned)
@@ -87,12 +87,12 @@ class NestedTensor(Tensor):
         return self._vals.ndim + 1
 
     def _dim(self, where: str, dim: Any) -> int:
-        dim = as_int(where, "dim", dim)
-        if not -self.ndim <= dim < self.ndim:
+        axis = as_int(where, "dim", dim)
+        if not -self.ndim <= axis < self.ndim:
             raise DimensionError(
-                f"{where}: `dim`={dim} is out of range for {self.ndim} dimensions."
+                f"{where}: `dim`={axis} is out of range for {self.ndim} dimensions."
             )
-        return dim % self.ndim
+        return axis % self.ndim
 
     @property
     def _ragged(self) -> int:
@@ -138,7 +138,7 @@ class NestedTensor(Tensor):
         return self._vals._edge
 
     @property
-    def _version(self) -> Any:
+    def _version(self) -> Any:  # type: ignore[override]  # that of the values
         return self._vals._version
 
     def _cell(self) -> Any:
@@ -233,7 +233,7 @@ class NestedTensor(Tensor):
 
     # ---- sequences -------------------------------------------------------------------
 
-    def unbind(self, dim: int = 0) -> tuple[Tensor, ...]:
+    def unbind(self, dim: int = 0) -> tuple[Tensor, ...]:  # type: ignore[override]  # no `axis`
         """Return the sequences, as views of the rows."""
         if self._dim("unbind", dim) != 0:
             raise ArgumentError(
@@ -285,7 +285,7 @@ class NestedTensor(Tensor):
             "change places with the next one."
         )
 
-    def view(self, *shape: Any) -> Any:
+    def view(self, *shape: Any) -> Any:  # type: ignore[override]  # no dtype
         """Return the tensor with other sizes behind the ragged dimension."""
         sizes = (
             shape[0]
@@ -308,9 +308,9 @@ class NestedTensor(Tensor):
         rest = integers("view", "shape", list(sizes[2:]))
         return self._with(self._vals.reshape((self._vals.shape[0], *rest)))
 
-    reshape = view
+    reshape = view  # type: ignore[assignment]  # no keywords
 
-    def unflatten(self, dim: int, sizes: Any) -> Any:
+    def unflatten(self, dim: int, sizes: Any) -> Any:  # type: ignore[override]  # no `axis`
         """Return the tensor with one dimension, not the ragged one, as several."""
         axis = self._dim("unflatten", dim)
         if self._turned or axis < 2:

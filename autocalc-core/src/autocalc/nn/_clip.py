@@ -277,7 +277,7 @@ def _by_dtype(where: str, parameters: Tensor | Iterable[Tensor]) -> list[list[Te
                 f"{where}: `parameters[{i}]` is a {type(param).__name__}; it must be a "
                 f"Tensor."
             )
-        grad = param.grad
+        grad: Any = param.grad
         if is_of_kind(grad):
             param.grad = grad = grad.coalesce()
             grad = grad.values()  # norms and writes concern the values

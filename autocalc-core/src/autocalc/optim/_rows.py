@@ -14,17 +14,17 @@ from autocalc.errors import ArgumentError
 class Rows(NamedTuple):
     """The places of the rows that have a gradient, and these gradients."""
 
-    index: Tensor
+    place: Tensor
     values: Tensor
     sparse_dim: int
 
     def of(self, x: Tensor) -> Tensor:
         """Return these rows of a tensor of the shape of the parameter."""
-        return self._flat(x).index_select(0, self.index)
+        return self._flat(x).index_select(0, self.place)
 
     def add_to(self, x: Tensor, rows: Tensor) -> None:
         """Add to these rows of a tensor, in place."""
-        self._flat(x).index_add_(0, self.index, rows)
+        self._flat(x).index_add_(0, self.place, rows)
 
     def _flat(self, x: Tensor) -> Tensor:
         sizes = x.shape[: self.sparse_dim], x.shape[self.sparse_dim :]

@@ -71,12 +71,6 @@ class Compressed(SparseTensor):
         """Return the dense matrix."""
         return self._coo().to_dense(dtype, masked_grad=masked_grad)
 
-    def to_sparse(self, *args: Any, layout: Any = None, **words: Any) -> Any:
-        """Return the tensor in another sparse layout."""
-        from autocalc.sparse._conversion import relaid
-
-        return relaid(self, args, layout, words)
-
     def to_sparse_coo(self) -> CooTensor:
         """Return the matrix as coordinates."""
         return self._coo().coalesce() if self._axis else self._coo()

@@ -30,7 +30,8 @@ def from_dense(x: Tensor, sparse_dim: int | None = None) -> CooTensor:
     flat = rows.detach().reshape(
         (rows.shape[0], -1) if x.numel() else (rows.shape[0], 0)
     )
-    key = (flat != 0).any(1).nonzero().reshape(-1)
+    found: Any = (flat != 0).any(1).nonzero()
+    key = found.reshape(-1)
     values = rows.index_select(0, key)
     return CooTensor(coordinates(key, sizes), values, x.shape, True)
 

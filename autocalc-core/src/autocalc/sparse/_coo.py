@@ -151,12 +151,6 @@ class CooTensor(SparseTensor):
         dense = flat.reshape(self.shape)
         return dense if dtype is None else dense.to(dtype)
 
-    def to_sparse(self, *args: Any, layout: Any = None, **words: Any) -> Any:
-        """Return the tensor in another sparse layout."""
-        from autocalc.sparse._conversion import relaid
-
-        return relaid(self, args, layout, words)
-
     def to_sparse_coo(self) -> CooTensor:
         """Return the tensor itself."""
         return self
@@ -206,12 +200,12 @@ class CooTensor(SparseTensor):
         return self.transpose(0, 1) if self.ndim == 2 else self
 
     @property
-    def T(self) -> CooTensor:  # type: ignore[override]  # a sparse one
+    def T(self) -> CooTensor:
         """The transpose of a matrix."""
         return self.t()
 
     @property
-    def mT(self) -> CooTensor:  # type: ignore[override]  # a sparse one
+    def mT(self) -> CooTensor:
         """The transpose of a matrix."""
         return self.transpose(-2, -1)
 

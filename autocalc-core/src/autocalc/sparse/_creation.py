@@ -473,7 +473,7 @@ def _without_entries(
     return _finished(CooTensor(index, values, shape), requires_grad)
 
 
-def _finished(made: SparseTensor, requires_grad: bool) -> Any:
+def _finished(made: SparseTensor, requires_grad: bool) -> Tensor:
     if not requires_grad:
         return made
     made._vals = made._vals.detach()

@@ -12,7 +12,7 @@ from autocalc._tensor.layouts import sparse_csc, sparse_csr
 from autocalc.errors import DTypeError
 from autocalc.sparse import _arithmetic, _matrices, _reductions  # noqa: F401  they register functions
 from autocalc.sparse._compressed import CscTensor, CsrTensor
-from autocalc.sparse._conversion import as_layout
+from autocalc.sparse._conversion import as_layout, relaid
 from autocalc.sparse._coo import CooTensor
 from autocalc.sparse._tensor import FUNCTIONS, SparseTensor, function
 
@@ -94,6 +94,14 @@ for _kind in (CooTensor, CsrTensor, CscTensor):
     for _name, _made in (("to_sparse_csr", _as_csr), ("to_sparse_csc", _as_csc)):
         if _name not in vars(_kind):
             setattr(_kind, _name, _made)
+
+
+def _to_sparse(self: Any, *args: Any, layout: Any = None, **words: Any) -> Any:
+    """Return the tensor in another sparse layout."""
+    return relaid(self, args, layout, words)
+
+
+SparseTensor.to_sparse = _to_sparse  # type: ignore[method-assign]  # of each layout
 
 
 def _getitem(self: Any, index: Any) -> Any:

@@ -11,7 +11,7 @@ from autocalc._ops._operator.kinds import KINDS, no_array, refusal, wrong_layout
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import as_int
 from autocalc._tensor.size import SIZES, Size
-from autocalc.errors import ArgumentError, DTypeError, GradError
+from autocalc.errors import ArgumentError, DimensionError, DTypeError, GradError
 
 #: The functions of `autocalc` that take sparse tensors, by name.
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
@@ -25,6 +25,7 @@ def function(*names: str) -> Callable[[Any], Any]:
         return made
 
     return declare
+
 
 #: What stays when a tensor takes over the data of another.
 _KEPT = {"_vals", "_is_own"}
@@ -46,7 +47,7 @@ class SparseTensor(Tensor):
     _shape: Size
     _is_own: bool
 
-    _array = property(no_array)  # type: ignore[assignment]  # there is none
+    _array = property(no_array)
 
     def _fill(self, values: Tensor, shape: Any, *, own: bool = False) -> None:
         self._vals = values
@@ -129,7 +130,7 @@ class SparseTensor(Tensor):
         return self._vals._edge
 
     @property
-    def _version(self) -> Any:
+    def _version(self) -> Any:  # type: ignore[override]  # that of the values
         return self._vals._version
 
     def _cell(self) -> Any:
@@ -179,7 +180,8 @@ class SparseTensor(Tensor):
 
     def _as_gradient(self, values: Tensor) -> SparseTensor:
         """Return the gradient of this tensor, given that of its values."""
-        return self._with(values)
+        made: SparseTensor = self._with(values)
+        return made
 
     def register_hook(self, hook: Any) -> Any:
         """Call `hook` with the gradient of this tensor whenever it is computed."""
@@ -352,10 +354,17 @@ class SparseTensor(Tensor):
 
     def _positive_dim(self, where: str, dim: Any) -> int:
         limit = max(self.ndim, 1)
-        dim = as_int(where, "dim", dim)
-        if not -limit <= dim < limit:
-            self._checked_dim(where, dim)
-        return dim % limit
+        axis = as_int(where, "dim", dim)
+        if not -limit <= axis < limit:
+            raise DimensionError(
+                f"{where}: Dimension out of range: `dim`={axis} for {self.ndim} "
+                "dimensions."
+            )
+        return axis % limit
+
+    def _coo(self) -> Any:
+        """Return the same entries as coordinates."""
+        raise NotImplementedError
 
 
 def _rebuilt(cls: Any, own: bool, *state: Any) -> Any:

@@ -83,7 +83,8 @@ def _rows(n: Any, g: Any, indices: Any, padding_idx: int) -> Any:
     index = make(arrays.reshape(indices, (-1,)), None)
     values = make(arrays.reshape(g, (index.shape[0], shape[1])), None)
     if padding_idx >= 0:
-        kept = view.reshape_op(masking.nonzero(index != padding_idx), (-1,))
+        found: Any = masking.nonzero(index != padding_idx)
+        kept = view.reshape_op(found, (-1,))
         index = indexing.index_select(index, 0, kept)
         values = indexing.index_select(values, 0, kept)
     return rows(index, values, shape)
