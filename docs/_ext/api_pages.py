@@ -58,7 +58,7 @@ HEADINGS = {
     "Comparison and logic": "comparison logical",
     "Sums, means and other reductions": "reduction variance quantiles nan_reductions "
     "extrema vector_norms scans covariance mode distance",
-    "Sorting, searching and counting": "sorting searching histograms",
+    "Sorting, searching and counting": "sorting searching histograms segments",
     "Products and linear algebra": "matmul products einsum linear_systems "
     "cholesky_systems pseudo_inverses matrix_exponential factorizations "
     "grouped_products matrix_systems ex_forms linalg_vectors determinants lu_factors "

@@ -259,7 +259,7 @@ def test_a_report_has_each_name_and_its_line(program, tmp_path):
         from torch.fx import Tracer
 
         hasattr(torch, "npu")
-        torch.ones(1).to_sparse if hasattr(torch.ones(1), "to_sparse") else None
+        torch.ones(1).to_mkldnn if hasattr(torch.ones(1), "to_mkldnn") else None
         try:
             Tracer()
         except NotImplementedError:
@@ -270,7 +270,7 @@ def test_a_report_has_each_name_and_its_line(program, tmp_path):
     for name, line in {
         "torch.npu": 5,
         "torch.fx.Tracer": 3,
-        "torch.Tensor.to_sparse": 6,
+        "torch.Tensor.to_mkldnn": 6,
         r"torch.fx.Tracer \(used\)": 8,
     }.items():
         assert re.search(
