@@ -146,7 +146,7 @@ def test_from_jagged():
         (lambda x: ac.cat([x, x]), DTypeError, "cat: got a nested tensor"),
         (lambda x: x.numpy(), DTypeError, "got a nested tensor"),
         (lambda x: x.sum(0), ArgumentError, "not supported over dimension 0"),
-        (lambda x: x.softmax(1), ArgumentError, "must be behind the ragged"),
+        (lambda x: x.softmax(1), ArgumentError, "must be after the ragged"),
         (lambda x: x.view(12), ShapeError, "cannot have the sizes"),
         (lambda x: x + ac.ones(3, 2, 4), ShapeError, "does not fit a nested one"),
         (lambda x: x.unbind(1), ArgumentError, "only supported for dim=0"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sparse tensors, their gradients and optimizers beside PyTorch's."""
+"""Sparse tensors, their gradients and optimizers, compared with PyTorch's."""
 
 from __future__ import annotations
 
@@ -97,8 +97,8 @@ def test_gradients(name, dtype):
     for i, (ours, theirs) in enumerate(zip(*found, strict=True)):
         assert (ours is None) == (theirs is None)
         if ours is not None:
-            theirs = theirs * pattern if i == 0 else theirs
-            np.testing.assert_allclose(ours, theirs, tolerance, tolerance)
+            expected = theirs * pattern if i == 0 else theirs
+            np.testing.assert_allclose(ours, expected, tolerance, tolerance)
 
 
 OPTIMIZERS = {

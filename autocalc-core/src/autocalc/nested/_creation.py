@@ -135,7 +135,8 @@ def nested_tensor_from_jagged(
     values
         The rows of all sequences, ``[rows, ...]``.
     offsets
-        Where each sequence begins, and the number of rows; ``[B + 1]``.
+        A vector ``[B + 1]`` of integers: the first row of each sequence, and the number
+        of rows.
     lengths
         In place of `offsets`: the number of rows of each sequence, ``[B]``.
     jagged_dim

@@ -55,7 +55,7 @@ def _of_pairs(name: str) -> Any:
 
 
 def rows_beside(where: str, x: Any, like: NestedTensor) -> Any:
-    """Return what `x` is beside the rows of a nested tensor."""
+    """Return what `x` is next to the rows of a nested tensor."""
     if isinstance(x, NestedTensor):
         same = x._offs is like._offs or x._offs.tolist() == like._offs.tolist()
         if not same or x._turned != like._turned:
@@ -67,7 +67,7 @@ def rows_beside(where: str, x: Any, like: NestedTensor) -> Any:
         return x._vals
     if not isinstance(x, Tensor) or x.ndim == 0:
         return x
-    if x.ndim <= like.ndim - like._ragged - 1:  # behind the ragged dimension
+    if x.ndim <= like.ndim - like._ragged - 1:  # after the ragged dimension
         return x
     if x.ndim == like.ndim and x.shape[like._ragged] == 1:
         one = x.squeeze(like._ragged)
@@ -76,7 +76,7 @@ def rows_beside(where: str, x: Any, like: NestedTensor) -> Any:
         return one.index_select(0, like._which())
     raise ShapeError(
         f"{where}: a dense tensor of shape {tuple(x.shape)} does not fit a nested one "
-        f"of shape {tuple(like.shape)}; give sizes behind the ragged dimension, or one "
+        f"of shape {tuple(like.shape)}; give sizes after the ragged dimension, or one "
         "row for each sequence."
     )
 
@@ -139,7 +139,7 @@ def _softmax(name: str) -> Any:
         axis = input._dim(name, dim)
         if axis <= input._ragged:
             raise ArgumentError(
-                f"{name}: `dim`={dim} of a nested tensor must be behind the ragged "
+                f"{name}: `dim`={dim} of a nested tensor must be after the ragged "
                 "dimension."
             )
         return input._with(function(input._vals, axis - 1, dtype=dtype))

@@ -286,7 +286,7 @@ class NestedTensor(Tensor):
         )
 
     def view(self, *shape: Any) -> Any:  # type: ignore[override]  # no dtype
-        """Return the tensor with other sizes behind the ragged dimension."""
+        """Return the tensor with other sizes after the ragged dimension."""
         sizes = (
             shape[0]
             if len(shape) == 1 and isinstance(shape[0], (tuple, list))
@@ -315,18 +315,18 @@ class NestedTensor(Tensor):
         axis = self._dim("unflatten", dim)
         if self._turned or axis < 2:
             raise ArgumentError(
-                f"unflatten: `dim`={dim} of a nested tensor must be behind the ragged "
+                f"unflatten: `dim`={dim} of a nested tensor must be after the ragged "
                 "dimension."
             )
         return self._with(self._vals.unflatten(axis - 1, sizes))
 
     def flatten(self, start_dim: int = 0, end_dim: int = -1) -> Any:
-        """Return the tensor with several dimensions behind the ragged one as one."""
+        """Return the tensor with several dimensions after the ragged one as one."""
         i, j = self._dim("flatten", start_dim), self._dim("flatten", end_dim)
         if self._turned or i < 2:
             raise ArgumentError(
                 f"flatten: dimensions {start_dim} to {end_dim} of a nested tensor must "
-                "be behind the ragged dimension."
+                "be after the ragged dimension."
             )
         return self._with(self._vals.flatten(i - 1, j - 1))
 
@@ -344,7 +344,7 @@ def to_padded_tensor(
     input
         A nested tensor of shape ``[B, j1, ...]``.
     padding
-        The value of the elements behind the end of a sequence.
+        The value of the elements after the end of a sequence.
     output_size
         The shape of the result; by default the longest sequence decides.
 

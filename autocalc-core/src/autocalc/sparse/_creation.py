@@ -127,7 +127,8 @@ def sparse_csr_tensor(
     Parameters
     ----------
     crow_indices
-        Where each row begins among the entries, and their number; ``[rows + 1]``.
+        A vector ``[rows + 1]`` of integers: the first entry of each row, and the number
+        of entries.
     col_indices
         The column of each entry, ``[nnz]``; ascending in each row.
     values
@@ -188,7 +189,8 @@ def sparse_csc_tensor(
     Parameters
     ----------
     ccol_indices
-        Where each column begins among the entries, and their number; ``[cols + 1]``.
+        A vector ``[columns + 1]`` of integers: the first entry of each column, and the
+        number of entries.
     row_indices
         The row of each entry, ``[nnz]``; ascending in each column.
     values
@@ -250,7 +252,7 @@ def sparse_compressed_tensor(
     Parameters
     ----------
     compressed_indices, plain_indices, values, size
-        As in `sparse_csr_tensor` or `sparse_csc_tensor`.
+        The same as the four arguments of `sparse_csr_tensor` or `sparse_csc_tensor`.
     dtype
         The dtype; by default that of the values.
     layout

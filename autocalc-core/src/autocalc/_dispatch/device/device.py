@@ -195,6 +195,11 @@ class Flags(NamedTuple):
 ARRAYS = (np.ndarray, DeviceArray)
 
 
+def sum_of_kinds(a: Any, b: Any) -> Any:
+    """Return the sum of cotangents of which one or both are sparse tensors."""
+    return b.plus_array(a) if isinstance(a, ARRAYS) else a.plus_array(b)
+
+
 def library_of(place: str, asked: str = "") -> DeviceLibrary:
     """Return the array library of a device; errors call the device `asked`.
 

@@ -26,6 +26,7 @@ from autocalc._dispatch.device.device import (
     integers_below,
     is_batched,
     joined_dtype,
+    sum_of_kinds,
     transfer,
 )
 from autocalc._dispatch.device.levels import hidden, shown, unshared
@@ -129,11 +130,6 @@ def copier(general: KernelCall) -> Callable[..., Array]:
         return into
 
     return call
-
-
-def sum_of_kinds(a: Any, b: Any) -> Any:
-    """Return the sum of cotangents of which one or both are sparse tensors."""
-    return b.plus_array(a) if isinstance(a, ARRAYS) else a.plus_array(b)
 
 
 def adder(general: KernelCall) -> Callable[[Array, Array], Array]:

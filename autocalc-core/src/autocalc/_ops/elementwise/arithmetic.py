@@ -22,7 +22,7 @@ from autocalc._ops._operator.coerce import (
 from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import Binary, Unary, binary, unary
 from autocalc._ops._operator.halves import rounded_once
-from autocalc._ops._operator.kinds import KINDS, elsewhere
+from autocalc._ops._operator.kinds import elsewhere
 from autocalc._ops._operator.method import method
 from autocalc._ops._operator.out import copy_to_out
 from autocalc._ops._operator.traced import traced
@@ -76,17 +76,15 @@ def add(
     if tensor is not None:
         check_older_order("add", "alpha", other, tensor)
         alpha, other = other, tensor  # type: ignore[assignment]  # a number
-    if alpha != 1 or alpha.__class__ in {float, bool}:
-        result = _sum_of_multiple(input, other, alpha)
-    else:
-        result = add_op(input, other)
+    multiple = alpha != 1 or alpha.__class__ in {float, bool}
+    result = _sum_of_multiple(input, other, alpha) if multiple else add_op(input, other)
     return result if out is None else copy_to_out("add", result, out)
 
 
 @traced
 @rounded_once(promotes=True)
 def _sum_of_multiple(input: Operand, other: Operand, alpha: Any) -> Tensor:
-    if KINDS and (own := elsewhere("add", input, other)) is not None:
+    if own := elsewhere("add", input, other):
         return own(input, other, alpha=alpha)  # type: ignore[no-any-return]  # a tensor
     return add_op(input, multiplied("add", input, other, alpha))
 
@@ -578,9 +576,8 @@ def _(k: Any, n: Any, g: Any) -> Any:
     )
 
 
-#: The derivatives are 0: those of `div` with rounding.
 _floor_div = flat(binary("floor_divide", "floor(x / y)", main=False))
-_exact_div = flat(binary("div", "x / y", main=False))
+_exact_div = flat(binary("div", "x / y", main=False))  # derivatives 0, with rounding
 
 fmod = method("fmod", inplace="fmod_")(
     _leftover(

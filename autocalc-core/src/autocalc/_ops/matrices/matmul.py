@@ -239,7 +239,8 @@ def times_vector(x: Any, y: Any, dims: tuple[int, ...] = (1, 2)) -> Tensor | Non
     try:
         a, b = x._array, y._array
     except AttributeError:
-        return None
+        own = elsewhere("mv", x, y)
+        return None if own is None else own(x, y)
     dtype, shape, sizes = a.dtype, a.shape, b.shape
     if len(sizes) != 1 or len(shape) not in dims or shape[-1:] != sizes:
         return None

@@ -16,7 +16,6 @@ from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.coerce import beside, same_dtype
 from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.halves import rounded_once
-from autocalc._ops._operator.kinds import KINDS, elsewhere
 from autocalc._ops._operator.method import method
 from autocalc._ops._operator.one_node import one_node
 from autocalc._ops._operator.traced import traced
@@ -77,8 +76,6 @@ def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     """
     result = matmul.times_vector(input, vec, (2,))
     if result is None:
-        if KINDS and (own := elsewhere("mv", input, vec)) is not None:
-            return own(input, vec)  # type: ignore[no-any-return]  # a tensor
         einsum._dims("mv", input=(input, 2), vec=(vec, 1))
         result = matmul.matmul(input, vec)
     return result
@@ -402,8 +399,6 @@ def addmm(
     """
     if more:
         return of_older_order(addmm, (input, mat1, mat2, *more), beta, alpha)
-    if KINDS and (own := elsewhere("addmm", input, mat1, mat2)) is not None:
-        return own(input, mat1, mat2, beta=beta, alpha=alpha)  # type: ignore[no-any-return]
     return _sum_with("addmm", input, matmul.mm(mat1, mat2), beta, alpha)
 
 
