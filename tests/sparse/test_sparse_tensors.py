@@ -245,6 +245,8 @@ def test_the_gradient_of_a_leaf_is_sparse():
     masked = dense.grad.numpy() * (dense_example() != 0)
     np.testing.assert_allclose(x.grad.to_dense().numpy(), masked, rtol=1e-5)
     np.testing.assert_allclose(right.grad.numpy(), other.grad.numpy(), rtol=1e-5)
+    (found,) = ac.autograd.grad((x @ right.detach()).pow(2).sum(), x)
+    np.testing.assert_allclose(found.to_dense().numpy(), masked, rtol=1e-5)
     x.grad = None
     assert x.grad is None
 

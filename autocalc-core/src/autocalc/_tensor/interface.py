@@ -47,8 +47,9 @@ class TensorInterface(Generic[TensorT]):
         """Return the bits that are set in both x and y, element by element; shapes broadcast."""
         ...
 
-    def __array__(self, dtype: Any = None, copy: builtins.bool | None = None) -> Any:
-        ...
+    def __array__(
+        self, dtype: Any = None, copy: builtins.bool | None = None
+    ) -> Any: ...
 
     def __array_wrap__(self, array: Any) -> TensorT:
         """Convert the result of a NumPy function; NumPy calls this method."""
@@ -162,8 +163,7 @@ class TensorInterface(Generic[TensorT]):
         """Return the bits that are set in x or in y, element by element; shapes broadcast."""
         ...
 
-    def __pos__(self) -> TensorT:
-        ...
+    def __pos__(self) -> TensorT: ...
 
     def __pow__(self, other: Any) -> TensorT:
         """Return x to the power y, element by element; shapes broadcast."""
@@ -173,52 +173,39 @@ class TensorInterface(Generic[TensorT]):
         """Return x + y, element by element; shapes broadcast."""
         ...
 
-    def __rand__(self, other: Any) -> TensorT:
-        ...
+    def __rand__(self, other: Any) -> TensorT: ...
 
-    def __rdiv__(self, other: Any) -> TensorT:
-        ...
+    def __rdiv__(self, other: Any) -> TensorT: ...
 
-    def __reversed__(self) -> TensorT:
-        ...
+    def __reversed__(self) -> TensorT: ...
 
-    def __rfloordiv__(self, other: Any) -> TensorT:
-        ...
+    def __rfloordiv__(self, other: Any) -> TensorT: ...
 
-    def __rlshift__(self, other: Any) -> TensorT:
-        ...
+    def __rlshift__(self, other: Any) -> TensorT: ...
 
-    def __rmatmul__(self, other: Any) -> TensorT:
-        ...
+    def __rmatmul__(self, other: Any) -> TensorT: ...
 
-    def __rmod__(self, other: Any) -> TensorT:
-        ...
+    def __rmod__(self, other: Any) -> TensorT: ...
 
     def __rmul__(self, other: Any) -> TensorT:
         """Return x * y, element by element; shapes broadcast."""
         ...
 
-    def __ror__(self, other: Any) -> TensorT:
-        ...
+    def __ror__(self, other: Any) -> TensorT: ...
 
-    def __rpow__(self, other: Any) -> TensorT:
-        ...
+    def __rpow__(self, other: Any) -> TensorT: ...
 
-    def __rrshift__(self, other: Any) -> TensorT:
-        ...
+    def __rrshift__(self, other: Any) -> TensorT: ...
 
     def __rshift__(self, other: Any) -> TensorT:
         """Return floor(x / 2^y) for integers, element by element; shapes broadcast."""
         ...
 
-    def __rsub__(self, other: Any) -> TensorT:
-        ...
+    def __rsub__(self, other: Any) -> TensorT: ...
 
-    def __rtruediv__(self, other: Any) -> TensorT:
-        ...
+    def __rtruediv__(self, other: Any) -> TensorT: ...
 
-    def __rxor__(self, other: Any) -> TensorT:
-        ...
+    def __rxor__(self, other: Any) -> TensorT: ...
 
     def __setitem__(self, index: Any, value: Any) -> None:
         """Write `value` into ``self[index]``, in place."""
@@ -276,59 +263,158 @@ class TensorInterface(Generic[TensorT]):
         """Apply `acosh` to the tensor in place; return the tensor."""
         ...
 
-    def add(self, other: TensorT | builtins.float, tensor: TensorT | None = None, *, alpha: builtins.float = 1, out: TensorT | None = None) -> TensorT:
+    def add(
+        self,
+        other: TensorT | builtins.float,
+        tensor: TensorT | None = None,
+        *,
+        alpha: builtins.float = 1,
+        out: TensorT | None = None,
+    ) -> TensorT:
         """Return input + alpha * other."""
         ...
 
-    def add_(self, other: Any, tensor: TensorT | None = None, *, alpha: Any = 1) -> TensorT:
+    def add_(
+        self, other: Any, tensor: TensorT | None = None, *, alpha: Any = 1
+    ) -> TensorT:
         """Add alpha * other to the tensor in place; return the tensor."""
         ...
 
-    def addbmm(self, batch1: TensorT, batch2: TensorT, *more: Any, beta: builtins.float = 1, alpha: builtins.float = 1, out: TensorT | None = None) -> TensorT:
+    def addbmm(
+        self,
+        batch1: TensorT,
+        batch2: TensorT,
+        *more: Any,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+        out: TensorT | None = None,
+    ) -> TensorT:
         """Return beta * input + alpha * (the sum of all batch1[i] @ batch2[i])."""
         ...
 
-    def addbmm_(self, batch1: TensorT, batch2: TensorT, *more: Any, beta: builtins.float = 1, alpha: builtins.float = 1) -> TensorT:
+    def addbmm_(
+        self,
+        batch1: TensorT,
+        batch2: TensorT,
+        *more: Any,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+    ) -> TensorT:
         """Apply `addbmm` to the tensor in place; return the tensor."""
         ...
 
-    def addcdiv(self, tensor1: TensorT, tensor2: TensorT, tensor: TensorT | None = None, *, value: builtins.float = 1, out: TensorT | None = None) -> TensorT:
+    def addcdiv(
+        self,
+        tensor1: TensorT,
+        tensor2: TensorT,
+        tensor: TensorT | None = None,
+        *,
+        value: builtins.float = 1,
+        out: TensorT | None = None,
+    ) -> TensorT:
         """Return input + value * tensor1 / tensor2."""
         ...
 
-    def addcdiv_(self, tensor1: TensorT, tensor2: TensorT, tensor: TensorT | None = None, *, value: builtins.float = 1) -> TensorT:
+    def addcdiv_(
+        self,
+        tensor1: TensorT,
+        tensor2: TensorT,
+        tensor: TensorT | None = None,
+        *,
+        value: builtins.float = 1,
+    ) -> TensorT:
         """Apply `addcdiv` to the tensor in place; return the tensor."""
         ...
 
-    def addcmul(self, tensor1: TensorT, tensor2: TensorT, tensor: TensorT | None = None, *, value: builtins.float = 1, out: TensorT | None = None) -> TensorT:
+    def addcmul(
+        self,
+        tensor1: TensorT,
+        tensor2: TensorT,
+        tensor: TensorT | None = None,
+        *,
+        value: builtins.float = 1,
+        out: TensorT | None = None,
+    ) -> TensorT:
         """Return input + value * tensor1 * tensor2."""
         ...
 
-    def addcmul_(self, tensor1: TensorT, tensor2: TensorT, tensor: TensorT | None = None, *, value: builtins.float = 1) -> TensorT:
+    def addcmul_(
+        self,
+        tensor1: TensorT,
+        tensor2: TensorT,
+        tensor: TensorT | None = None,
+        *,
+        value: builtins.float = 1,
+    ) -> TensorT:
         """Apply `addcmul` to the tensor in place; return the tensor."""
         ...
 
-    def addmm(self, mat1: TensorT, mat2: TensorT, *more: Any, beta: builtins.float = 1, alpha: builtins.float = 1, out: TensorT | None = None) -> TensorT:
+    def addmm(
+        self,
+        mat1: TensorT,
+        mat2: TensorT,
+        *more: Any,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+        out: TensorT | None = None,
+    ) -> TensorT:
         """Return beta * input + alpha * (mat1 @ mat2)."""
         ...
 
-    def addmm_(self, mat1: TensorT, mat2: TensorT, *more: Any, beta: builtins.float = 1, alpha: builtins.float = 1) -> TensorT:
+    def addmm_(
+        self,
+        mat1: TensorT,
+        mat2: TensorT,
+        *more: Any,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+    ) -> TensorT:
         """Apply `addmm` to the tensor in place; return the tensor."""
         ...
 
-    def addmv(self, mat: TensorT, vec: TensorT, *more: Any, beta: builtins.float = 1, alpha: builtins.float = 1, out: TensorT | None = None) -> TensorT:
+    def addmv(
+        self,
+        mat: TensorT,
+        vec: TensorT,
+        *more: Any,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+        out: TensorT | None = None,
+    ) -> TensorT:
         """Return beta * input + alpha * (mat @ vec)."""
         ...
 
-    def addmv_(self, mat: TensorT, vec: TensorT, *more: Any, beta: builtins.float = 1, alpha: builtins.float = 1) -> TensorT:
+    def addmv_(
+        self,
+        mat: TensorT,
+        vec: TensorT,
+        *more: Any,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+    ) -> TensorT:
         """Apply `addmv` to the tensor in place; return the tensor."""
         ...
 
-    def addr(self, vec1: TensorT, vec2: TensorT, *more: Any, beta: builtins.float = 1, alpha: builtins.float = 1, out: TensorT | None = None) -> TensorT:
+    def addr(
+        self,
+        vec1: TensorT,
+        vec2: TensorT,
+        *more: Any,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+        out: TensorT | None = None,
+    ) -> TensorT:
         """Return beta * input + alpha * outer(vec1, vec2)."""
         ...
 
-    def addr_(self, vec1: TensorT, vec2: TensorT, *more: Any, beta: builtins.float = 1, alpha: builtins.float = 1) -> TensorT:
+    def addr_(
+        self,
+        vec1: TensorT,
+        vec2: TensorT,
+        *more: Any,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+    ) -> TensorT:
         """Apply `addr` to the tensor in place; return the tensor."""
         ...
 
@@ -336,23 +422,61 @@ class TensorInterface(Generic[TensorT]):
         """Return a view of `input` with the last two dimensions exchanged."""
         ...
 
-    def all(self, dim: builtins.int | Sequence[builtins.int] | None = None, keepdim: builtins.bool = False, *, out: TensorT | None = None, axis: Any = None, keepdims: Any = None) -> TensorT:
+    def all(
+        self,
+        dim: builtins.int | Sequence[builtins.int] | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        out: TensorT | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> TensorT:
         """Return whether all elements over `dim` are non-zero."""
         ...
 
-    def allclose(self, other: TensorT, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> builtins.bool:
+    def allclose(
+        self,
+        other: TensorT,
+        rtol: builtins.float = 1e-05,
+        atol: builtins.float = 1e-08,
+        equal_nan: builtins.bool = False,
+    ) -> builtins.bool:
         """Return whether ``|input - other| <= atol + rtol * |other|`` for all elements."""
         ...
 
-    def amax(self, dim: builtins.int | Sequence[builtins.int] | None = None, keepdim: builtins.bool = False, *, out: TensorT | None = None, axis: Any = None, keepdims: Any = None) -> TensorT:
+    def amax(
+        self,
+        dim: builtins.int | Sequence[builtins.int] | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        out: TensorT | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> TensorT:
         """Return the maximum over `dim`; all elements that equal it share its gradient."""
         ...
 
-    def amin(self, dim: builtins.int | Sequence[builtins.int] | None = None, keepdim: builtins.bool = False, *, out: TensorT | None = None, axis: Any = None, keepdims: Any = None) -> TensorT:
+    def amin(
+        self,
+        dim: builtins.int | Sequence[builtins.int] | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        out: TensorT | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> TensorT:
         """Return the minimum over `dim`; all elements that equal it share its gradient."""
         ...
 
-    def aminmax(self, *, dim: builtins.int | None = None, keepdim: builtins.bool = False, out: builtins.tuple[TensorT, TensorT] | None = None, axis: Any = None, keepdims: Any = None) -> Any:
+    def aminmax(
+        self,
+        *,
+        dim: builtins.int | None = None,
+        keepdim: builtins.bool = False,
+        out: builtins.tuple[TensorT, TensorT] | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> Any:
         """Return the smallest and the largest elements over `dim`, as (min, max)."""
         ...
 
@@ -360,7 +484,15 @@ class TensorInterface(Generic[TensorT]):
         """Return the angle of each real number: pi for negative ones, 0 for others."""
         ...
 
-    def any(self, dim: builtins.int | Sequence[builtins.int] | None = None, keepdim: builtins.bool = False, *, out: TensorT | None = None, axis: Any = None, keepdims: Any = None) -> TensorT:
+    def any(
+        self,
+        dim: builtins.int | Sequence[builtins.int] | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        out: TensorT | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> TensorT:
         """Return whether any element over `dim` is non-zero."""
         ...
 
@@ -400,7 +532,9 @@ class TensorInterface(Generic[TensorT]):
         """Return the angle in radians whose tangent is x, element by element."""
         ...
 
-    def arctan2(self, other: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def arctan2(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return the angle of the point (`other`, `input`) in the plane, in radians, element by element; shapes broadcast."""
         ...
 
@@ -420,15 +554,39 @@ class TensorInterface(Generic[TensorT]):
         """Apply `atanh` to the tensor in place; return the tensor."""
         ...
 
-    def argmax(self, dim: builtins.int | None = None, keepdim: builtins.bool = False, *, out: TensorT | None = None, axis: Any = None, keepdims: Any = None) -> TensorT:
+    def argmax(
+        self,
+        dim: builtins.int | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        out: TensorT | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> TensorT:
         """Return the index of the largest element, the first one if several are equal."""
         ...
 
-    def argmin(self, dim: builtins.int | None = None, keepdim: builtins.bool = False, *, out: TensorT | None = None, axis: Any = None, keepdims: Any = None) -> TensorT:
+    def argmin(
+        self,
+        dim: builtins.int | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        out: TensorT | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> TensorT:
         """Return the index of the smallest element, the first one if several are equal."""
         ...
 
-    def argsort(self, dim: builtins.int = -1, descending: builtins.bool = False, *, stable: builtins.bool = False, out: TensorT | None = None, axis: Any = None) -> TensorT:
+    def argsort(
+        self,
+        dim: builtins.int = -1,
+        descending: builtins.bool = False,
+        *,
+        stable: builtins.bool = False,
+        out: TensorT | None = None,
+        axis: Any = None,
+    ) -> TensorT:
         """Return the indices that sort `input` along `dim`, with a stable sort."""
         ...
 
@@ -436,11 +594,22 @@ class TensorInterface(Generic[TensorT]):
         """Return the positions of the non-zero elements, one in each row; see `nonzero`."""
         ...
 
-    def as_strided(self, size: Sequence[builtins.int], stride: Sequence[builtins.int], storage_offset: builtins.int | None = None) -> TensorT:
+    def as_strided(
+        self,
+        size: Sequence[builtins.int],
+        stride: Sequence[builtins.int],
+        storage_offset: builtins.int | None = None,
+    ) -> TensorT:
         """Return a view of the memory of `input` with the given sizes and strides."""
         ...
 
-    def as_strided_scatter(self, src: TensorT, size: Sequence[builtins.int], stride: Sequence[builtins.int], storage_offset: builtins.int | None = None) -> TensorT:
+    def as_strided_scatter(
+        self,
+        src: TensorT,
+        size: Sequence[builtins.int],
+        stride: Sequence[builtins.int],
+        storage_offset: builtins.int | None = None,
+    ) -> TensorT:
         """Return a copy of `input` in which `src` replaces an `as_strided` view."""
         ...
 
@@ -468,7 +637,9 @@ class TensorInterface(Generic[TensorT]):
         """Return the angle in radians whose tangent is x, element by element."""
         ...
 
-    def atan2(self, other: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def atan2(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return the angle of the point (`other`, `input`) in the plane, in radians, element by element; shapes broadcast."""
         ...
 
@@ -488,23 +659,52 @@ class TensorInterface(Generic[TensorT]):
         """Apply `atanh` to the tensor in place; return the tensor."""
         ...
 
-    def backward(self, gradient: TensorT | None = None, retain_graph: builtins.bool | None = None, create_graph: builtins.bool = False, inputs: Any = None) -> None:
+    def backward(
+        self,
+        gradient: TensorT | None = None,
+        retain_graph: builtins.bool | None = None,
+        create_graph: builtins.bool = False,
+        inputs: Any = None,
+    ) -> None:
         """Add d(self)/d(leaf) to the `grad` of every leaf that requires a gradient."""
         ...
 
-    def baddbmm(self, batch1: TensorT, batch2: TensorT, *more: Any, beta: builtins.float = 1, alpha: builtins.float = 1, out: TensorT | None = None) -> TensorT:
+    def baddbmm(
+        self,
+        batch1: TensorT,
+        batch2: TensorT,
+        *more: Any,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+        out: TensorT | None = None,
+    ) -> TensorT:
         """Return beta * input + alpha * (batch1 @ batch2), matrix by matrix."""
         ...
 
-    def baddbmm_(self, batch1: TensorT, batch2: TensorT, *more: Any, beta: builtins.float = 1, alpha: builtins.float = 1) -> TensorT:
+    def baddbmm_(
+        self,
+        batch1: TensorT,
+        batch2: TensorT,
+        *more: Any,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+    ) -> TensorT:
         """Apply `baddbmm` to the tensor in place; return the tensor."""
         ...
 
-    def bernoulli(self, p: builtins.float | None = None, *, generator: Generator | None = None, out: TensorT | None = None) -> TensorT:
+    def bernoulli(
+        self,
+        p: builtins.float | None = None,
+        *,
+        generator: Generator | None = None,
+        out: TensorT | None = None,
+    ) -> TensorT:
         """Draw 1s and 0s of the dtype of `input`, which holds the probabilities of 1."""
         ...
 
-    def bernoulli_(self, p: Any = 0.5, *, generator: Generator | None = None) -> TensorT:
+    def bernoulli_(
+        self, p: Any = 0.5, *, generator: Generator | None = None
+    ) -> TensorT:
         """Set every element to 1 with probability `p`, and to 0 otherwise."""
         ...
 
@@ -512,11 +712,15 @@ class TensorInterface(Generic[TensorT]):
         """Return the tensor converted to bfloat16."""
         ...
 
-    def bincount(self, weights: TensorT | None = None, minlength: builtins.int = 0) -> TensorT:
+    def bincount(
+        self, weights: TensorT | None = None, minlength: builtins.int = 0
+    ) -> TensorT:
         """Return how often each integer from 0 on occurs, or the sum of its weights."""
         ...
 
-    def bitwise_and(self, other: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def bitwise_and(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return the bits that are set in both x and y, element by element; shapes broadcast."""
         ...
 
@@ -524,7 +728,9 @@ class TensorInterface(Generic[TensorT]):
         """Apply `bitwise_and` to the tensor in place; return the tensor."""
         ...
 
-    def bitwise_left_shift(self, other: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def bitwise_left_shift(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return x * 2^y for integers, element by element; shapes broadcast."""
         ...
 
@@ -540,7 +746,9 @@ class TensorInterface(Generic[TensorT]):
         """Apply `bitwise_not` to the tensor in place; return the tensor."""
         ...
 
-    def bitwise_or(self, other: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def bitwise_or(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return the bits that are set in x or in y, element by element; shapes broadcast."""
         ...
 
@@ -548,7 +756,9 @@ class TensorInterface(Generic[TensorT]):
         """Apply `bitwise_or` to the tensor in place; return the tensor."""
         ...
 
-    def bitwise_right_shift(self, other: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def bitwise_right_shift(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return floor(x / 2^y) for integers, element by element; shapes broadcast."""
         ...
 
@@ -556,7 +766,9 @@ class TensorInterface(Generic[TensorT]):
         """Apply `bitwise_right_shift` to the tensor in place; return the tensor."""
         ...
 
-    def bitwise_xor(self, other: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def bitwise_xor(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return the bits that are set in exactly one of x and y, element by element; shapes broadcast."""
         ...
 
@@ -580,7 +792,13 @@ class TensorInterface(Generic[TensorT]):
         """Return the tensor converted to uint8."""
         ...
 
-    def cauchy_(self, median: builtins.float = 0.0, sigma: builtins.float = 1.0, *, generator: Generator | None = None) -> TensorT:
+    def cauchy_(
+        self,
+        median: builtins.float = 0.0,
+        sigma: builtins.float = 1.0,
+        *,
+        generator: Generator | None = None,
+    ) -> TensorT:
         """Set every element to a draw from a Cauchy distribution."""
         ...
 
@@ -600,31 +818,51 @@ class TensorInterface(Generic[TensorT]):
         """Return the tensor converted to int8."""
         ...
 
-    def cholesky(self, upper: builtins.bool = False, *, out: TensorT | None = None) -> TensorT:
+    def cholesky(
+        self, upper: builtins.bool = False, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return the lower triangular L with input = L L^T; see `linalg.cholesky`."""
         ...
 
-    def cholesky_inverse(self, upper: builtins.bool = False, *, out: TensorT | None = None) -> TensorT:
+    def cholesky_inverse(
+        self, upper: builtins.bool = False, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return the inverse of L L^T."""
         ...
 
-    def cholesky_solve(self, L: TensorT, upper: builtins.bool = False, *, out: TensorT | None = None) -> TensorT:
+    def cholesky_solve(
+        self, L: TensorT, upper: builtins.bool = False, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return the solution X of L L^T X = B."""
         ...
 
-    def chunk(self, chunks: builtins.int, dim: builtins.int = 0, *, axis: Any = None) -> tuple[TensorT, ...]:
+    def chunk(
+        self, chunks: builtins.int, dim: builtins.int = 0, *, axis: Any = None
+    ) -> tuple[TensorT, ...]:
         """Return at most `chunks` views along `dim`, of equal size except for the last."""
         ...
 
-    def clamp(self, min: TensorT | builtins.float | None = None, max: TensorT | builtins.float | None = None, *, out: TensorT | None = None) -> TensorT:
+    def clamp(
+        self,
+        min: TensorT | builtins.float | None = None,
+        max: TensorT | builtins.float | None = None,
+        *,
+        out: TensorT | None = None,
+    ) -> TensorT:
         """Return min(max(input, min), max), element by element; NaN remains NaN."""
         ...
 
-    def clamp_(self, min: TensorT | builtins.float | None = None, max: TensorT | builtins.float | None = None) -> TensorT:
+    def clamp_(
+        self,
+        min: TensorT | builtins.float | None = None,
+        max: TensorT | builtins.float | None = None,
+    ) -> TensorT:
         """Apply `clamp` to the tensor in place; return the tensor."""
         ...
 
-    def clamp_max(self, max: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def clamp_max(
+        self, max: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return min(input, max), element by element."""
         ...
 
@@ -632,7 +870,9 @@ class TensorInterface(Generic[TensorT]):
         """Apply `clamp_max` to the tensor in place; return the tensor."""
         ...
 
-    def clamp_min(self, min: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def clamp_min(
+        self, min: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return max(input, min), element by element."""
         ...
 
@@ -640,11 +880,21 @@ class TensorInterface(Generic[TensorT]):
         """Apply `clamp_min` to the tensor in place; return the tensor."""
         ...
 
-    def clip(self, min: TensorT | builtins.float | None = None, max: TensorT | builtins.float | None = None, *, out: TensorT | None = None) -> TensorT:
+    def clip(
+        self,
+        min: TensorT | builtins.float | None = None,
+        max: TensorT | builtins.float | None = None,
+        *,
+        out: TensorT | None = None,
+    ) -> TensorT:
         """Return min(max(input, min), max), element by element; NaN remains NaN."""
         ...
 
-    def clip_(self, min: TensorT | builtins.float | None = None, max: TensorT | builtins.float | None = None) -> TensorT:
+    def clip_(
+        self,
+        min: TensorT | builtins.float | None = None,
+        max: TensorT | builtins.float | None = None,
+    ) -> TensorT:
         """Apply `clamp` to the tensor in place; return the tensor."""
         ...
 
@@ -680,7 +930,9 @@ class TensorInterface(Generic[TensorT]):
         """Copy `src`, broadcast and converted, into this tensor; return the tensor."""
         ...
 
-    def copysign(self, other: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def copysign(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return the absolute value of x with the sign of y, element by element."""
         ...
 
@@ -708,11 +960,22 @@ class TensorInterface(Generic[TensorT]):
         """Apply `cosh` to the tensor in place; return the tensor."""
         ...
 
-    def count_nonzero(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, axis: Any = None) -> TensorT:
+    def count_nonzero(
+        self,
+        dim: builtins.int | Sequence[builtins.int] | None = None,
+        *,
+        axis: Any = None,
+    ) -> TensorT:
         """Return the number of non-zero elements over `dim`, as int64."""
         ...
 
-    def cov(self, *, correction: builtins.int = 1, fweights: TensorT | None = None, aweights: TensorT | None = None) -> TensorT:
+    def cov(
+        self,
+        *,
+        correction: builtins.int = 1,
+        fweights: TensorT | None = None,
+        aweights: TensorT | None = None,
+    ) -> TensorT:
         """Return the covariance matrix of variables; each row holds one variable."""
         ...
 
@@ -720,7 +983,14 @@ class TensorInterface(Generic[TensorT]):
         """Return the tensor on the CPU: itself, or a copy if it is on another device."""
         ...
 
-    def cross(self, other: TensorT, dim: builtins.int | None = None, *, out: TensorT | None = None, axis: Any = None) -> TensorT:
+    def cross(
+        self,
+        other: TensorT,
+        dim: builtins.int | None = None,
+        *,
+        out: TensorT | None = None,
+        axis: Any = None,
+    ) -> TensorT:
         """Return the cross products of 3-vectors along `dim`."""
         ...
 
@@ -728,31 +998,65 @@ class TensorInterface(Generic[TensorT]):
         """Raise an error, because the tensor is dense."""
         ...
 
-    def cuda(self, device: builtins.int | builtins.str | Device | None = None, non_blocking: builtins.bool = False) -> TensorT:
+    def cuda(
+        self,
+        device: builtins.int | builtins.str | Device | None = None,
+        non_blocking: builtins.bool = False,
+    ) -> TensorT:
         """Return the tensor on the device "cuda": itself, or a copy."""
         ...
 
-    def cummax(self, dim: builtins.int | None = None, *, out: Any = None, axis: Any = None) -> Any:
+    def cummax(
+        self, dim: builtins.int | None = None, *, out: Any = None, axis: Any = None
+    ) -> Any:
         """Return the cumulative maxima along `dim`, as (values, indices)."""
         ...
 
-    def cummin(self, dim: builtins.int | None = None, *, out: Any = None, axis: Any = None) -> Any:
+    def cummin(
+        self, dim: builtins.int | None = None, *, out: Any = None, axis: Any = None
+    ) -> Any:
         """Return the cumulative minima along `dim`, as (values, indices)."""
         ...
 
-    def cumprod(self, dim: builtins.int | None = None, *, dtype: DType | None = None, out: TensorT | None = None, axis: Any = None) -> TensorT:
+    def cumprod(
+        self,
+        dim: builtins.int | None = None,
+        *,
+        dtype: DType | None = None,
+        out: TensorT | None = None,
+        axis: Any = None,
+    ) -> TensorT:
         """Return the cumulative products y_i = x_1 * ... * x_i along `dim`."""
         ...
 
-    def cumprod_(self, dim: builtins.int | None = None, *, dtype: DType | None = None, axis: Any = None) -> TensorT:
+    def cumprod_(
+        self,
+        dim: builtins.int | None = None,
+        *,
+        dtype: DType | None = None,
+        axis: Any = None,
+    ) -> TensorT:
         """Apply `cumprod` to the tensor in place; return the tensor."""
         ...
 
-    def cumsum(self, dim: builtins.int | None = None, *, dtype: DType | None = None, out: TensorT | None = None, axis: Any = None) -> TensorT:
+    def cumsum(
+        self,
+        dim: builtins.int | None = None,
+        *,
+        dtype: DType | None = None,
+        out: TensorT | None = None,
+        axis: Any = None,
+    ) -> TensorT:
         """Return the cumulative sums y_i = x_1 + ... + x_i along `dim`."""
         ...
 
-    def cumsum_(self, dim: builtins.int | None = None, *, dtype: DType | None = None, axis: Any = None) -> TensorT:
+    def cumsum_(
+        self,
+        dim: builtins.int | None = None,
+        *,
+        dtype: DType | None = None,
+        axis: Any = None,
+    ) -> TensorT:
         """Apply `cumsum` to the tensor in place; return the tensor."""
         ...
 
@@ -776,11 +1080,15 @@ class TensorInterface(Generic[TensorT]):
         """Detach the tensor from its gradient history, in place; return the tensor."""
         ...
 
-    def diag(self, diagonal: builtins.int = 0, *, out: TensorT | None = None) -> TensorT:
+    def diag(
+        self, diagonal: builtins.int = 0, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return a matrix with a vector on its diagonal, or the diagonal of a matrix."""
         ...
 
-    def diag_embed(self, offset: builtins.int = 0, dim1: builtins.int = -2, dim2: builtins.int = -1) -> TensorT:
+    def diag_embed(
+        self, offset: builtins.int = 0, dim1: builtins.int = -2, dim2: builtins.int = -1
+    ) -> TensorT:
         """Return a tensor with the last dimension of `input` on a diagonal and 0 elsewhere."""
         ...
 
@@ -788,15 +1096,32 @@ class TensorInterface(Generic[TensorT]):
         """Return a matrix with the elements of `input` on a diagonal, and 0 elsewhere."""
         ...
 
-    def diagonal(self, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1) -> TensorT:
+    def diagonal(
+        self, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1
+    ) -> TensorT:
         """Return a view of the diagonals of matrices; they form the last dimension."""
         ...
 
-    def diagonal_scatter(self, src: TensorT, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1) -> TensorT:
+    def diagonal_scatter(
+        self,
+        src: TensorT,
+        offset: builtins.int = 0,
+        dim1: builtins.int = 0,
+        dim2: builtins.int = 1,
+    ) -> TensorT:
         """Return a copy of `input` in which `src` replaces a diagonal."""
         ...
 
-    def diff(self, n: builtins.int = 1, dim: builtins.int = -1, prepend: TensorT | None = None, append: TensorT | None = None, *, out: TensorT | None = None, axis: Any = None) -> TensorT:
+    def diff(
+        self,
+        n: builtins.int = 1,
+        dim: builtins.int = -1,
+        prepend: TensorT | None = None,
+        append: TensorT | None = None,
+        *,
+        out: TensorT | None = None,
+        axis: Any = None,
+    ) -> TensorT:
         """Return the differences x_{i+1} - x_i along `dim`, taken `n` times."""
         ...
 
@@ -812,7 +1137,13 @@ class TensorInterface(Generic[TensorT]):
         """Return the `p`-norm of the difference of two tensors."""
         ...
 
-    def div(self, other: TensorT | builtins.float, *, rounding_mode: builtins.str | None = None, out: TensorT | None = None) -> TensorT:
+    def div(
+        self,
+        other: TensorT | builtins.float,
+        *,
+        rounding_mode: builtins.str | None = None,
+        out: TensorT | None = None,
+    ) -> TensorT:
         """Return input / other, optionally rounded to an integer."""
         ...
 
@@ -820,11 +1151,19 @@ class TensorInterface(Generic[TensorT]):
         """Divide the tensor by `other` in place; return the tensor."""
         ...
 
-    def divide(self, other: TensorT | builtins.float, *, rounding_mode: builtins.str | None = None, out: TensorT | None = None) -> TensorT:
+    def divide(
+        self,
+        other: TensorT | builtins.float,
+        *,
+        rounding_mode: builtins.str | None = None,
+        out: TensorT | None = None,
+    ) -> TensorT:
         """Return input / other, optionally rounded to an integer."""
         ...
 
-    def divide_(self, other: Any, *, rounding_mode: builtins.str | None = None) -> TensorT:
+    def divide_(
+        self, other: Any, *, rounding_mode: builtins.str | None = None
+    ) -> TensorT:
         """Divide the tensor by `other` in place; return the tensor."""
         ...
 
@@ -836,11 +1175,15 @@ class TensorInterface(Generic[TensorT]):
         """Return the tensor converted to float64."""
         ...
 
-    def dsplit(self, indices_or_sections: builtins.int | Sequence[builtins.int]) -> tuple[TensorT, ...]:
+    def dsplit(
+        self, indices_or_sections: builtins.int | Sequence[builtins.int]
+    ) -> tuple[TensorT, ...]:
         """Split `input` along its third dimension; see `tensor_split`."""
         ...
 
-    def eq(self, other: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def eq(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return whether x == y, element by element; shapes broadcast."""
         ...
 
@@ -908,7 +1251,9 @@ class TensorInterface(Generic[TensorT]):
         """Apply `expm1` to the tensor in place; return the tensor."""
         ...
 
-    def exponential_(self, lambd: builtins.float = 1.0, *, generator: Generator | None = None) -> TensorT:
+    def exponential_(
+        self, lambd: builtins.float = 1.0, *, generator: Generator | None = None
+    ) -> TensorT:
         """Set every element to a draw with the density lambd * exp(-lambd * x)."""
         ...
 
@@ -928,7 +1273,9 @@ class TensorInterface(Generic[TensorT]):
         """Apply `trunc` to the tensor in place; return the tensor."""
         ...
 
-    def flatten(self, start_dim: builtins.int = 0, end_dim: builtins.int = -1) -> TensorT:
+    def flatten(
+        self, start_dim: builtins.int = 0, end_dim: builtins.int = -1
+    ) -> TensorT:
         """Return `input` with the dimensions `start_dim` to `end_dim` merged into one."""
         ...
 
@@ -948,7 +1295,9 @@ class TensorInterface(Generic[TensorT]):
         """Return the tensor converted to float32."""
         ...
 
-    def float_power(self, exponent: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def float_power(
+        self, exponent: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return x to the power y, computed in float64, element by element."""
         ...
 
@@ -964,7 +1313,9 @@ class TensorInterface(Generic[TensorT]):
         """Apply `floor` to the tensor in place; return the tensor."""
         ...
 
-    def floor_divide(self, other: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def floor_divide(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return floor(x / y), element by element; shapes broadcast."""
         ...
 
@@ -972,15 +1323,21 @@ class TensorInterface(Generic[TensorT]):
         """Apply `floor_divide` to the tensor in place; return the tensor."""
         ...
 
-    def fmax(self, other: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def fmax(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return the larger of x and y (if one of them is NaN, the other one), element by element; shapes broadcast."""
         ...
 
-    def fmin(self, other: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def fmin(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return the smaller of x and y (if one of them is NaN, the other one), element by element; shapes broadcast."""
         ...
 
-    def fmod(self, other: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def fmod(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return x - y * trunc(x / y), which has the sign of x, element by element; shapes broadcast."""
         ...
 
@@ -996,11 +1353,21 @@ class TensorInterface(Generic[TensorT]):
         """Apply `frac` to the tensor in place; return the tensor."""
         ...
 
-    def frexp(self, *, out: builtins.tuple[TensorT, TensorT] | None = None) -> tuple[TensorT, ...]:
+    def frexp(
+        self, *, out: builtins.tuple[TensorT, TensorT] | None = None
+    ) -> tuple[TensorT, ...]:
         """Return (mantissa, exponent) with input = mantissa * 2^exponent, exactly."""
         ...
 
-    def gather(self, dim: builtins.int | None = None, index: TensorT | None = None, *, sparse_grad: builtins.bool = False, out: TensorT | None = None, axis: Any = None) -> TensorT:
+    def gather(
+        self,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        *,
+        sparse_grad: builtins.bool = False,
+        out: TensorT | None = None,
+        axis: Any = None,
+    ) -> TensorT:
         """Return elements of `input` selected by `index` along `dim`."""
         ...
 
@@ -1012,7 +1379,9 @@ class TensorInterface(Generic[TensorT]):
         """Apply `gcd` to the tensor in place; return the tensor."""
         ...
 
-    def ge(self, other: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def ge(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return whether x >= y, element by element; shapes broadcast."""
         ...
 
@@ -1020,7 +1389,9 @@ class TensorInterface(Generic[TensorT]):
         """Apply `ge` to the tensor in place; return the tensor."""
         ...
 
-    def geometric_(self, p: builtins.float, *, generator: Generator | None = None) -> TensorT:
+    def geometric_(
+        self, p: builtins.float, *, generator: Generator | None = None
+    ) -> TensorT:
         """Set every element to a draw from a geometric distribution."""
         ...
 
@@ -1037,7 +1408,9 @@ class TensorInterface(Generic[TensorT]):
         """The graph node that produced this tensor; None for a leaf."""
         ...
 
-    def greater(self, other: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def greater(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return whether x > y, element by element; shapes broadcast."""
         ...
 
@@ -1045,7 +1418,9 @@ class TensorInterface(Generic[TensorT]):
         """Apply `gt` to the tensor in place; return the tensor."""
         ...
 
-    def greater_equal(self, other: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def greater_equal(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return whether x >= y, element by element; shapes broadcast."""
         ...
 
@@ -1053,7 +1428,9 @@ class TensorInterface(Generic[TensorT]):
         """Apply `ge` to the tensor in place; return the tensor."""
         ...
 
-    def gt(self, other: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def gt(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return whether x > y, element by element; shapes broadcast."""
         ...
 
@@ -1077,15 +1454,32 @@ class TensorInterface(Generic[TensorT]):
         """Apply `heaviside` to the tensor in place; return the tensor."""
         ...
 
-    def histc(self, bins: builtins.int = 100, min: builtins.float = 0, max: builtins.float = 0, *, out: TensorT | None = None) -> TensorT:
+    def histc(
+        self,
+        bins: builtins.int = 100,
+        min: builtins.float = 0,
+        max: builtins.float = 0,
+        *,
+        out: TensorT | None = None,
+    ) -> TensorT:
         """Return how many elements fall into each of `bins` equal parts of [min, max]."""
         ...
 
-    def histogram(self, bins: builtins.int | TensorT, *, range: Sequence[builtins.float] | None = None, weight: TensorT | None = None, density: builtins.bool = False, out: builtins.tuple[TensorT, TensorT] | None = None) -> Any:
+    def histogram(
+        self,
+        bins: builtins.int | TensorT,
+        *,
+        range: Sequence[builtins.float] | None = None,
+        weight: TensorT | None = None,
+        density: builtins.bool = False,
+        out: builtins.tuple[TensorT, TensorT] | None = None,
+    ) -> Any:
         """Return how many elements each bin holds, and the edges of the bins."""
         ...
 
-    def hsplit(self, indices_or_sections: builtins.int | Sequence[builtins.int]) -> tuple[TensorT, ...]:
+    def hsplit(
+        self, indices_or_sections: builtins.int | Sequence[builtins.int]
+    ) -> tuple[TensorT, ...]:
         """Split `input` along its second or only dimension; see `tensor_split`."""
         ...
 
@@ -1126,47 +1520,129 @@ class TensorInterface(Generic[TensorT]):
         """Raise an error, because real tensors have no imaginary part."""
         ...
 
-    def index_add(self, dim: builtins.int | None = None, index: TensorT | None = None, source: TensorT | None = None, *, alpha: builtins.float = 1, out: TensorT | None = None, axis: Any = None) -> TensorT:
+    def index_add(
+        self,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        source: TensorT | None = None,
+        *,
+        alpha: builtins.float = 1,
+        out: TensorT | None = None,
+        axis: Any = None,
+    ) -> TensorT:
         """Return `input` with alpha * source[i] added at index[i] along `dim`."""
         ...
 
-    def index_add_(self, dim: builtins.int | None = None, index: TensorT | None = None, source: TensorT | None = None, *, alpha: builtins.float = 1, axis: Any = None) -> TensorT:
+    def index_add_(
+        self,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        source: TensorT | None = None,
+        *,
+        alpha: builtins.float = 1,
+        axis: Any = None,
+    ) -> TensorT:
         """Add alpha * source at `index` along `dim`, in place; return the tensor."""
         ...
 
-    def index_copy(self, dim: builtins.int | None = None, index: TensorT | None = None, source: TensorT | None = None, *, out: TensorT | None = None, axis: Any = None) -> TensorT:
+    def index_copy(
+        self,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        source: TensorT | None = None,
+        *,
+        out: TensorT | None = None,
+        axis: Any = None,
+    ) -> TensorT:
         """Return `input` with source[i] written at index[i] along `dim`."""
         ...
 
-    def index_copy_(self, dim: builtins.int | None = None, index: TensorT | None = None, source: TensorT | None = None, *, axis: Any = None) -> TensorT:
+    def index_copy_(
+        self,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        source: TensorT | None = None,
+        *,
+        axis: Any = None,
+    ) -> TensorT:
         """Write `source` at `index` along `dim`, in place; return the tensor."""
         ...
 
-    def index_fill(self, dim: builtins.int | None = None, index: TensorT | None = None, value: Any = None, *, axis: Any = None) -> TensorT:
+    def index_fill(
+        self,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        value: Any = None,
+        *,
+        axis: Any = None,
+    ) -> TensorT:
         """Return `input` with the number `value` at the positions `index` along `dim`."""
         ...
 
-    def index_fill_(self, dim: builtins.int | None = None, index: TensorT | None = None, value: Any = None, *, axis: Any = None) -> TensorT:
+    def index_fill_(
+        self,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        value: Any = None,
+        *,
+        axis: Any = None,
+    ) -> TensorT:
         """Write a number at `index` along `dim`, in place; return the tensor."""
         ...
 
-    def index_put(self, indices: Sequence[TensorT | None], values: TensorT, accumulate: builtins.bool = False) -> TensorT:
+    def index_put(
+        self,
+        indices: Sequence[TensorT | None],
+        values: TensorT,
+        accumulate: builtins.bool = False,
+    ) -> TensorT:
         """Return a copy of `input` with `values` at ``input[indices]``."""
         ...
 
-    def index_put_(self, indices: Sequence[TensorT | None], values: TensorT, accumulate: builtins.bool = False) -> TensorT:
+    def index_put_(
+        self,
+        indices: Sequence[TensorT | None],
+        values: TensorT,
+        accumulate: builtins.bool = False,
+    ) -> TensorT:
         """Write `values` at ``self[indices]`` or, with `accumulate`, add them, in place."""
         ...
 
-    def index_reduce(self, dim: builtins.int | None = None, index: TensorT | None = None, source: TensorT | None = None, reduce: builtins.str | None = None, *, include_self: builtins.bool = True, out: TensorT | None = None, axis: Any = None) -> TensorT:
+    def index_reduce(
+        self,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        source: TensorT | None = None,
+        reduce: builtins.str | None = None,
+        *,
+        include_self: builtins.bool = True,
+        out: TensorT | None = None,
+        axis: Any = None,
+    ) -> TensorT:
         """Combine `input`, at the positions `index`, with slices of `source`."""
         ...
 
-    def index_reduce_(self, dim: builtins.int | None = None, index: TensorT | None = None, source: TensorT | None = None, reduce: builtins.str | None = None, *, include_self: builtins.bool = True, axis: Any = None) -> TensorT:
+    def index_reduce_(
+        self,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        source: TensorT | None = None,
+        reduce: builtins.str | None = None,
+        *,
+        include_self: builtins.bool = True,
+        axis: Any = None,
+    ) -> TensorT:
         """Combine this tensor in place, at `index`, with slices of `source`; return it."""
         ...
 
-    def index_select(self, dim: builtins.int | None = None, index: TensorT | None = None, *, out: TensorT | None = None, axis: Any = None) -> TensorT:
+    def index_select(
+        self,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        *,
+        out: TensorT | None = None,
+        axis: Any = None,
+    ) -> TensorT:
         """Return the slices of `input` along `dim` that the vector `index` selects."""
         ...
 
@@ -1259,7 +1735,13 @@ class TensorInterface(Generic[TensorT]):
 
     is_xpu: builtins.bool
 
-    def isclose(self, other: TensorT, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> TensorT:
+    def isclose(
+        self,
+        other: TensorT,
+        rtol: builtins.float = 1e-05,
+        atol: builtins.float = 1e-08,
+        equal_nan: builtins.bool = False,
+    ) -> TensorT:
         """Return whether abs(input - other) <= atol + rtol * abs(other), for each element."""
         ...
 
@@ -1291,7 +1773,16 @@ class TensorInterface(Generic[TensorT]):
         """Return the Kronecker product: each element of `input` times all of `other`."""
         ...
 
-    def kthvalue(self, k: builtins.int, dim: builtins.int = -1, keepdim: builtins.bool = False, *, out: Any = None, axis: Any = None, keepdims: Any = None) -> Any:
+    def kthvalue(
+        self,
+        k: builtins.int,
+        dim: builtins.int = -1,
+        keepdim: builtins.bool = False,
+        *,
+        out: Any = None,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> Any:
         """Return the `k`-th smallest element along `dim`, as (values, indices)."""
         ...
 
@@ -1313,7 +1804,9 @@ class TensorInterface(Generic[TensorT]):
         """Apply `ldexp` to the tensor in place; return the tensor."""
         ...
 
-    def le(self, other: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def le(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return whether x <= y, element by element; shapes broadcast."""
         ...
 
@@ -1321,7 +1814,13 @@ class TensorInterface(Generic[TensorT]):
         """Apply `le` to the tensor in place; return the tensor."""
         ...
 
-    def lerp(self, end: TensorT, weight: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def lerp(
+        self,
+        end: TensorT,
+        weight: TensorT | builtins.float,
+        *,
+        out: TensorT | None = None,
+    ) -> TensorT:
         """Return input + weight * (end - input), the linear interpolation."""
         ...
 
@@ -1329,7 +1828,9 @@ class TensorInterface(Generic[TensorT]):
         """Apply `lerp` to the tensor in place; return the tensor."""
         ...
 
-    def less(self, other: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def less(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return whether x < y, element by element; shapes broadcast."""
         ...
 
@@ -1337,7 +1838,9 @@ class TensorInterface(Generic[TensorT]):
         """Apply `lt` to the tensor in place; return the tensor."""
         ...
 
-    def less_equal(self, other: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def less_equal(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return whether x <= y, element by element; shapes broadcast."""
         ...
 
@@ -1385,11 +1888,24 @@ class TensorInterface(Generic[TensorT]):
         """Apply `log` to the tensor in place; return the tensor."""
         ...
 
-    def log_normal_(self, mean: builtins.float = 1.0, std: builtins.float = 2.0, *, generator: Generator | None = None) -> TensorT:
+    def log_normal_(
+        self,
+        mean: builtins.float = 1.0,
+        std: builtins.float = 2.0,
+        *,
+        generator: Generator | None = None,
+    ) -> TensorT:
         """Set every element to exp(n), with n drawn from a normal distribution."""
         ...
 
-    def log_softmax(self, dim: builtins.int | None = None, dtype: DType | None = None, *, out: TensorT | None = None, axis: Any = None) -> TensorT:
+    def log_softmax(
+        self,
+        dim: builtins.int | None = None,
+        dtype: DType | None = None,
+        *,
+        out: TensorT | None = None,
+        axis: Any = None,
+    ) -> TensorT:
         """Return x_i - log(sum_j exp(x_j)) along `dim`."""
         ...
 
@@ -1401,7 +1917,13 @@ class TensorInterface(Generic[TensorT]):
         """Return log2(2^x + 2^y), computed without overflow."""
         ...
 
-    def logcumsumexp(self, dim: builtins.int | None = None, *, out: TensorT | None = None, axis: Any = None) -> TensorT:
+    def logcumsumexp(
+        self,
+        dim: builtins.int | None = None,
+        *,
+        out: TensorT | None = None,
+        axis: Any = None,
+    ) -> TensorT:
         """Return log(exp(x_1) + ... + exp(x_i)) along `dim`, computed without overflow."""
         ...
 
@@ -1441,7 +1963,9 @@ class TensorInterface(Generic[TensorT]):
         """Apply `logical_xor` to the tensor in place; return the tensor."""
         ...
 
-    def logit(self, eps: builtins.float | None = None, *, out: TensorT | None = None) -> TensorT:
+    def logit(
+        self, eps: builtins.float | None = None, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return log(x / (1 - x)), the inverse of sigmoid, element by element."""
         ...
 
@@ -1449,7 +1973,15 @@ class TensorInterface(Generic[TensorT]):
         """Apply `logit` to the tensor in place; return the tensor."""
         ...
 
-    def logsumexp(self, dim: builtins.int | Sequence[builtins.int] | None = None, keepdim: builtins.bool = False, *, out: TensorT | None = None, axis: Any = None, keepdims: Any = None) -> TensorT:
+    def logsumexp(
+        self,
+        dim: builtins.int | Sequence[builtins.int] | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        out: TensorT | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> TensorT:
         """Return log(sum(exp(input))) over `dim`, computed without overflow."""
         ...
 
@@ -1457,7 +1989,9 @@ class TensorInterface(Generic[TensorT]):
         """Return the tensor converted to int64."""
         ...
 
-    def lt(self, other: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def lt(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return whether x < y, element by element; shapes broadcast."""
         ...
 
@@ -1465,11 +1999,18 @@ class TensorInterface(Generic[TensorT]):
         """Apply `lt` to the tensor in place; return the tensor."""
         ...
 
-    def lu(self, pivot: builtins.bool = True, get_infos: builtins.bool = False, out: builtins.tuple[TensorT, ...] | None = None) -> Any:
+    def lu(
+        self,
+        pivot: builtins.bool = True,
+        get_infos: builtins.bool = False,
+        out: builtins.tuple[TensorT, ...] | None = None,
+    ) -> Any:
         """Return LU factors in one matrix and their pivots, as `linalg.lu_factor` does."""
         ...
 
-    def lu_solve(self, LU_data: TensorT, LU_pivots: TensorT, *, out: TensorT | None = None) -> TensorT:
+    def lu_solve(
+        self, LU_data: TensorT, LU_pivots: TensorT, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return the solution X of A X = b; the older form of `linalg.lu_solve`."""
         ...
 
@@ -1515,27 +2056,64 @@ class TensorInterface(Generic[TensorT]):
         """Return the `n`-th power of each matrix; it uses the inverse if `n` is negative."""
         ...
 
-    def max(self, dim: builtins.int | TensorT | None = None, keepdim: builtins.bool = False, *, out: TensorT | builtins.tuple[TensorT, TensorT] | None = None, axis: Any = None, keepdims: Any = None) -> Any:
+    def max(
+        self,
+        dim: builtins.int | TensorT | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        out: TensorT | builtins.tuple[TensorT, TensorT] | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> Any:
         """Return the largest element or, with `dim`, the named tuple (values, indices)."""
         ...
 
-    def maximum(self, other: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def maximum(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return the larger of x and y, element by element; shapes broadcast."""
         ...
 
-    def mean(self, dim: builtins.int | Sequence[builtins.int] | None = None, keepdim: builtins.bool = False, *, dtype: DType | None = None, out: TensorT | None = None, axis: Any = None, keepdims: Any = None) -> TensorT:
+    def mean(
+        self,
+        dim: builtins.int | Sequence[builtins.int] | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        dtype: DType | None = None,
+        out: TensorT | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> TensorT:
         """Return the mean over `dim` (all dimensions by default)."""
         ...
 
-    def median(self, dim: builtins.int | None = None, keepdim: builtins.bool = False, *, out: TensorT | builtins.tuple[TensorT, TensorT] | None = None, axis: Any = None, keepdims: Any = None) -> Any:
+    def median(
+        self,
+        dim: builtins.int | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        out: TensorT | builtins.tuple[TensorT, TensorT] | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> Any:
         """Return the median; with `dim`, the named tuple (values, indices)."""
         ...
 
-    def min(self, dim: builtins.int | TensorT | None = None, keepdim: builtins.bool = False, *, out: TensorT | builtins.tuple[TensorT, TensorT] | None = None, axis: Any = None, keepdims: Any = None) -> Any:
+    def min(
+        self,
+        dim: builtins.int | TensorT | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        out: TensorT | builtins.tuple[TensorT, TensorT] | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> Any:
         """Return the smallest element or, with `dim`, the named tuple (values, indices)."""
         ...
 
-    def minimum(self, other: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def minimum(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return the smaller of x and y, element by element; shapes broadcast."""
         ...
 
@@ -1543,15 +2121,31 @@ class TensorInterface(Generic[TensorT]):
         """Return the product of two matrices."""
         ...
 
-    def mode(self, dim: builtins.int = -1, keepdim: builtins.bool = False, *, out: Any = None, axis: Any = None, keepdims: Any = None) -> Any:
+    def mode(
+        self,
+        dim: builtins.int = -1,
+        keepdim: builtins.bool = False,
+        *,
+        out: Any = None,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> Any:
         """Return the most frequent elements along `dim`, as (values, indices)."""
         ...
 
-    def moveaxis(self, source: builtins.int | Sequence[builtins.int], destination: builtins.int | Sequence[builtins.int]) -> TensorT:
+    def moveaxis(
+        self,
+        source: builtins.int | Sequence[builtins.int],
+        destination: builtins.int | Sequence[builtins.int],
+    ) -> TensorT:
         """Return a view of `input` with some dimensions moved; the others keep their order."""
         ...
 
-    def movedim(self, source: builtins.int | Sequence[builtins.int], destination: builtins.int | Sequence[builtins.int]) -> TensorT:
+    def movedim(
+        self,
+        source: builtins.int | Sequence[builtins.int],
+        destination: builtins.int | Sequence[builtins.int],
+    ) -> TensorT:
         """Return a view of `input` with some dimensions moved; the others keep their order."""
         ...
 
@@ -1559,7 +2153,9 @@ class TensorInterface(Generic[TensorT]):
         """Return `input` sorted along its first dimension."""
         ...
 
-    def mul(self, other: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def mul(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return x * y, element by element; shapes broadcast."""
         ...
 
@@ -1567,11 +2163,20 @@ class TensorInterface(Generic[TensorT]):
         """Apply `mul` to the tensor in place; return the tensor."""
         ...
 
-    def multinomial(self, num_samples: builtins.int, replacement: builtins.bool = False, *, generator: Generator | None = None, out: TensorT | None = None) -> TensorT:
+    def multinomial(
+        self,
+        num_samples: builtins.int,
+        replacement: builtins.bool = False,
+        *,
+        generator: Generator | None = None,
+        out: TensorT | None = None,
+    ) -> TensorT:
         """Return indices drawn with probabilities proportional to `input`."""
         ...
 
-    def multiply(self, other: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def multiply(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return x * y, element by element; shapes broadcast."""
         ...
 
@@ -1591,35 +2196,97 @@ class TensorInterface(Generic[TensorT]):
         """Apply `mvlgamma` to the tensor in place; return the tensor."""
         ...
 
-    def nan_to_num(self, nan: builtins.float | None = 0.0, posinf: builtins.float | None = None, neginf: builtins.float | None = None, *, out: TensorT | None = None) -> TensorT:
+    def nan_to_num(
+        self,
+        nan: builtins.float | None = 0.0,
+        posinf: builtins.float | None = None,
+        neginf: builtins.float | None = None,
+        *,
+        out: TensorT | None = None,
+    ) -> TensorT:
         """Return `input` with NaN, infinity and -infinity replaced by numbers."""
         ...
 
-    def nan_to_num_(self, nan: builtins.float | None = 0.0, posinf: builtins.float | None = None, neginf: builtins.float | None = None) -> TensorT:
+    def nan_to_num_(
+        self,
+        nan: builtins.float | None = 0.0,
+        posinf: builtins.float | None = None,
+        neginf: builtins.float | None = None,
+    ) -> TensorT:
         """Apply `nan_to_num` to the tensor in place; return the tensor."""
         ...
 
-    def nanmean(self, dim: builtins.int | Sequence[builtins.int] | None = None, keepdim: builtins.bool = False, *, dtype: DType | None = None, out: TensorT | None = None, axis: Any = None, keepdims: Any = None) -> TensorT:
+    def nanmean(
+        self,
+        dim: builtins.int | Sequence[builtins.int] | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        dtype: DType | None = None,
+        out: TensorT | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> TensorT:
         """Return the mean over `dim` of the elements that are not NaN."""
         ...
 
-    def nanmedian(self, dim: builtins.int | None = None, keepdim: builtins.bool = False, *, out: TensorT | builtins.tuple[TensorT, TensorT] | None = None, axis: Any = None, keepdims: Any = None) -> Any:
+    def nanmedian(
+        self,
+        dim: builtins.int | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        out: TensorT | builtins.tuple[TensorT, TensorT] | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> Any:
         """Return the median of the elements that are not NaN; see `median`."""
         ...
 
-    def nanquantile(self, q: Any, dim: builtins.int | None = None, keepdim: builtins.bool = False, *, interpolation: builtins.str = 'linear', out: TensorT | None = None, axis: Any = None, keepdims: Any = None) -> TensorT:
+    def nanquantile(
+        self,
+        q: Any,
+        dim: builtins.int | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        interpolation: builtins.str = "linear",
+        out: TensorT | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> TensorT:
         """Return the `q`-quantiles of the elements that are not NaN; see `quantile`."""
         ...
 
-    def nansum(self, dim: builtins.int | Sequence[builtins.int] | None = None, keepdim: builtins.bool = False, *, dtype: DType | None = None, out: TensorT | None = None, axis: Any = None, keepdims: Any = None) -> TensorT:
+    def nansum(
+        self,
+        dim: builtins.int | Sequence[builtins.int] | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        dtype: DType | None = None,
+        out: TensorT | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> TensorT:
         """Return the sum over `dim` with NaN counted as 0."""
         ...
 
-    def narrow(self, dim: builtins.int | None = None, start: builtins.int | TensorT | None = None, length: builtins.int | None = None, *, axis: Any = None) -> TensorT:
+    def narrow(
+        self,
+        dim: builtins.int | None = None,
+        start: builtins.int | TensorT | None = None,
+        length: builtins.int | None = None,
+        *,
+        axis: Any = None,
+    ) -> TensorT:
         """Return a view of `length` slices along `dim`, from index `start` on."""
         ...
 
-    def narrow_copy(self, dim: builtins.int | None = None, start: builtins.int | TensorT | None = None, length: builtins.int | None = None, *, axis: Any = None) -> TensorT:
+    def narrow_copy(
+        self,
+        dim: builtins.int | None = None,
+        start: builtins.int | TensorT | None = None,
+        length: builtins.int | None = None,
+        *,
+        axis: Any = None,
+    ) -> TensorT:
         """Return a copy of the result of `narrow`."""
         ...
 
@@ -1627,7 +2294,9 @@ class TensorInterface(Generic[TensorT]):
         """Return the number of dimensions."""
         ...
 
-    def ne(self, other: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def ne(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return whether x != y, element by element; shapes broadcast."""
         ...
 
@@ -1659,27 +2328,78 @@ class TensorInterface(Generic[TensorT]):
         """Return a tensor of this dtype, with the given sizes or a copy of given data."""
         ...
 
-    def new_empty(self, *sizes: Any, size: Any = None, dtype: DType | None = None, device: builtins.str | Device | None = None, requires_grad: builtins.bool | None = False, layout: Any = None, pin_memory: builtins.bool | None = False) -> TensorT:
+    def new_empty(
+        self,
+        *sizes: Any,
+        size: Any = None,
+        dtype: DType | None = None,
+        device: builtins.str | Device | None = None,
+        requires_grad: builtins.bool | None = False,
+        layout: Any = None,
+        pin_memory: builtins.bool | None = False,
+    ) -> TensorT:
         """Return a tensor with the dtype of this tensor, whose elements are undefined."""
         ...
 
-    def new_empty_strided(self, size: Any, stride: Any, dtype: DType | None = None, device: builtins.str | Device | None = None, requires_grad: builtins.bool = False) -> TensorT:
+    def new_empty_strided(
+        self,
+        size: Any,
+        stride: Any,
+        dtype: DType | None = None,
+        device: builtins.str | Device | None = None,
+        requires_grad: builtins.bool = False,
+    ) -> TensorT:
         """Return a tensor of this dtype with given strides and undefined elements."""
         ...
 
-    def new_full(self, size: Any, fill_value: Any, *, dtype: DType | None = None, device: builtins.str | Device | None = None, requires_grad: builtins.bool | None = False, layout: Any = None, pin_memory: builtins.bool | None = False) -> TensorT:
+    def new_full(
+        self,
+        size: Any,
+        fill_value: Any,
+        *,
+        dtype: DType | None = None,
+        device: builtins.str | Device | None = None,
+        requires_grad: builtins.bool | None = False,
+        layout: Any = None,
+        pin_memory: builtins.bool | None = False,
+    ) -> TensorT:
         """Return a tensor with the dtype of this tensor, filled with one number."""
         ...
 
-    def new_ones(self, *sizes: Any, size: Any = None, dtype: DType | None = None, device: builtins.str | Device | None = None, requires_grad: builtins.bool | None = False, layout: Any = None, pin_memory: builtins.bool | None = False) -> TensorT:
+    def new_ones(
+        self,
+        *sizes: Any,
+        size: Any = None,
+        dtype: DType | None = None,
+        device: builtins.str | Device | None = None,
+        requires_grad: builtins.bool | None = False,
+        layout: Any = None,
+        pin_memory: builtins.bool | None = False,
+    ) -> TensorT:
         """Return a tensor of ones with the dtype of this tensor."""
         ...
 
-    def new_tensor(self, data: Any, *, dtype: DType | None = None, device: builtins.str | Device | None = None, requires_grad: builtins.bool | None = False) -> TensorT:
+    def new_tensor(
+        self,
+        data: Any,
+        *,
+        dtype: DType | None = None,
+        device: builtins.str | Device | None = None,
+        requires_grad: builtins.bool | None = False,
+    ) -> TensorT:
         """Return a copy of numbers, lists or an array, with the dtype of this tensor."""
         ...
 
-    def new_zeros(self, *sizes: Any, size: Any = None, dtype: DType | None = None, device: builtins.str | Device | None = None, requires_grad: builtins.bool | None = False, layout: Any = None, pin_memory: builtins.bool | None = False) -> TensorT:
+    def new_zeros(
+        self,
+        *sizes: Any,
+        size: Any = None,
+        dtype: DType | None = None,
+        device: builtins.str | Device | None = None,
+        requires_grad: builtins.bool | None = False,
+        layout: Any = None,
+        pin_memory: builtins.bool | None = False,
+    ) -> TensorT:
         """Return a tensor of zeros with the dtype of this tensor."""
         ...
 
@@ -1691,19 +2411,33 @@ class TensorInterface(Generic[TensorT]):
         """Apply `nextafter` to the tensor in place; return the tensor."""
         ...
 
-    def nonzero(self, *, as_tuple: builtins.bool = False, out: TensorT | None = None) -> TensorT | builtins.tuple[TensorT, ...]:
+    def nonzero(
+        self, *, as_tuple: builtins.bool = False, out: TensorT | None = None
+    ) -> TensorT | builtins.tuple[TensorT, ...]:
         """Return the positions of the non-zero elements, in row-major order."""
         ...
 
-    def norm(self, p: builtins.float | builtins.str | None = 'fro', dim: builtins.int | Sequence[builtins.int] | None = None, keepdim: builtins.bool = False, dtype: DType | None = None, *, out: TensorT | None = None) -> TensorT:
+    def norm(
+        self,
+        p: builtins.float | builtins.str | None = "fro",
+        dim: builtins.int | Sequence[builtins.int] | None = None,
+        keepdim: builtins.bool = False,
+        dtype: DType | None = None,
+        *,
+        out: TensorT | None = None,
+    ) -> TensorT:
         """Return (sum abs(x_i)^p)^(1 / p) over `dim`; "fro" means p = 2."""
         ...
 
-    def normal_(self, mean: Any = 0.0, std: Any = 1.0, *, generator: Any = None) -> TensorT:
+    def normal_(
+        self, mean: Any = 0.0, std: Any = 1.0, *, generator: Any = None
+    ) -> TensorT:
         """Set every element to a number drawn from a normal distribution."""
         ...
 
-    def not_equal(self, other: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def not_equal(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return whether x != y, element by element; shapes broadcast."""
         ...
 
@@ -1739,7 +2473,9 @@ class TensorInterface(Generic[TensorT]):
         """Return `input` itself; boolean tensors raise an error."""
         ...
 
-    def pow(self, exponent: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def pow(
+        self, exponent: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return x to the power y, element by element; shapes are broadcast."""
         ...
 
@@ -1751,23 +2487,51 @@ class TensorInterface(Generic[TensorT]):
         """Return `input` where it is above 0, and weight * input elsewhere."""
         ...
 
-    def prod(self, dim: builtins.int | None = None, keepdim: builtins.bool = False, *, dtype: DType | None = None, out: TensorT | None = None, axis: Any = None, keepdims: Any = None) -> TensorT:
+    def prod(
+        self,
+        dim: builtins.int | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        dtype: DType | None = None,
+        out: TensorT | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> TensorT:
         """Return the product over `dim` (all dimensions by default)."""
         ...
 
-    def put(self, index: TensorT, source: TensorT, accumulate: builtins.bool = False) -> TensorT:
+    def put(
+        self, index: TensorT, source: TensorT, accumulate: builtins.bool = False
+    ) -> TensorT:
         """Return a copy of `input` with `source` at positions of the flattened tensor."""
         ...
 
-    def put_(self, index: TensorT, source: TensorT, accumulate: builtins.bool = False) -> TensorT:
+    def put_(
+        self, index: TensorT, source: TensorT, accumulate: builtins.bool = False
+    ) -> TensorT:
         """Write or add `source` at positions of the flattened tensor, in place; return it."""
         ...
 
-    def qr(self, some: builtins.bool = True, *, out: builtins.tuple[TensorT, TensorT] | None = None) -> Any:
+    def qr(
+        self,
+        some: builtins.bool = True,
+        *,
+        out: builtins.tuple[TensorT, TensorT] | None = None,
+    ) -> Any:
         """Return Q and R with input = Q R; see `linalg.qr`."""
         ...
 
-    def quantile(self, q: Any, dim: builtins.int | None = None, keepdim: builtins.bool = False, *, interpolation: builtins.str = 'linear', out: TensorT | None = None, axis: Any = None, keepdims: Any = None) -> TensorT:
+    def quantile(
+        self,
+        q: Any,
+        dim: builtins.int | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        interpolation: builtins.str = "linear",
+        out: TensorT | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> TensorT:
         """Return the `q`-quantiles of the elements along `dim`."""
         ...
 
@@ -1779,7 +2543,13 @@ class TensorInterface(Generic[TensorT]):
         """Apply `rad2deg` to the tensor in place; return the tensor."""
         ...
 
-    def random_(self, low: builtins.int | None = None, high: Any = Ellipsis, *, generator: Generator | None = None) -> TensorT:
+    def random_(
+        self,
+        low: builtins.int | None = None,
+        high: Any = Ellipsis,
+        *,
+        generator: Generator | None = None,
+    ) -> TensorT:
         """Set every element to an integer drawn from `low` to ``high - 1``."""
         ...
 
@@ -1808,7 +2578,9 @@ class TensorInterface(Generic[TensorT]):
         """Apply `relu` to the tensor in place; return the tensor."""
         ...
 
-    def remainder(self, other: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def remainder(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return x - y * floor(x / y), which has the sign of y, element by element; shapes broadcast."""
         ...
 
@@ -1816,11 +2588,26 @@ class TensorInterface(Generic[TensorT]):
         """Apply `remainder` to the tensor in place; return the tensor."""
         ...
 
-    def renorm(self, p: builtins.float, dim: builtins.int | None = None, maxnorm: builtins.float | None = None, *, out: TensorT | None = None, axis: Any = None) -> TensorT:
+    def renorm(
+        self,
+        p: builtins.float,
+        dim: builtins.int | None = None,
+        maxnorm: builtins.float | None = None,
+        *,
+        out: TensorT | None = None,
+        axis: Any = None,
+    ) -> TensorT:
         """Return `input` with each slice along `dim` scaled down to norm `maxnorm`."""
         ...
 
-    def renorm_(self, p: builtins.float, dim: builtins.int | None = None, maxnorm: builtins.float | None = None, *, axis: Any = None) -> TensorT:
+    def renorm_(
+        self,
+        p: builtins.float,
+        dim: builtins.int | None = None,
+        maxnorm: builtins.float | None = None,
+        *,
+        axis: Any = None,
+    ) -> TensorT:
         """Apply `renorm` to the tensor in place; return the tensor."""
         ...
 
@@ -1828,7 +2615,14 @@ class TensorInterface(Generic[TensorT]):
         """Return `input` repeated `repeats[i]` times along each dimension i."""
         ...
 
-    def repeat_interleave(self, repeats: builtins.int | TensorT | None = None, dim: builtins.int | None = None, *, output_size: builtins.int | None = None, axis: Any = None) -> TensorT:
+    def repeat_interleave(
+        self,
+        repeats: builtins.int | TensorT | None = None,
+        dim: builtins.int | None = None,
+        *,
+        output_size: builtins.int | None = None,
+        axis: Any = None,
+    ) -> TensorT:
         """Return each element, or each slice along `dim`, repeated directly after itself."""
         ...
 
@@ -1844,7 +2638,9 @@ class TensorInterface(Generic[TensorT]):
         """Change the shape of this tensor in place; return the tensor."""
         ...
 
-    def resize_as_(self, the_template: TensorT, *, memory_format: Any = None) -> TensorT:
+    def resize_as_(
+        self, the_template: TensorT, *, memory_format: Any = None
+    ) -> TensorT:
         """Give this tensor the shape of another one, in place; return the tensor."""
         ...
 
@@ -1856,15 +2652,23 @@ class TensorInterface(Generic[TensorT]):
         """Return `input` itself, because no tensor is a negated view."""
         ...
 
-    def roll(self, shifts: builtins.int | Sequence[builtins.int] | None, dims: builtins.int | Sequence[builtins.int] | None = None) -> TensorT:
+    def roll(
+        self,
+        shifts: builtins.int | Sequence[builtins.int] | None,
+        dims: builtins.int | Sequence[builtins.int] | None = None,
+    ) -> TensorT:
         """Return `input` with its elements moved along dimensions, in a circle."""
         ...
 
-    def rot90(self, k: builtins.int = 1, dims: Sequence[builtins.int] = (0, 1)) -> TensorT:
+    def rot90(
+        self, k: builtins.int = 1, dims: Sequence[builtins.int] = (0, 1)
+    ) -> TensorT:
         """Return `input` rotated `k` times by 90 degrees, from dims[0] towards dims[1]."""
         ...
 
-    def round(self, *, decimals: builtins.int = 0, out: TensorT | None = None) -> TensorT:
+    def round(
+        self, *, decimals: builtins.int = 0, out: TensorT | None = None
+    ) -> TensorT:
         """Return `input` rounded to `decimals` digits; halves are rounded to even digits."""
         ...
 
@@ -1884,39 +2688,111 @@ class TensorInterface(Generic[TensorT]):
         """Apply `rsqrt` to the tensor in place; return the tensor."""
         ...
 
-    def scatter(self, dim: builtins.int | None = None, index: TensorT | None = None, src: Any = None, *, value: Any = None, reduce: builtins.str | None = None, out: TensorT | None = None, axis: Any = None) -> TensorT:
+    def scatter(
+        self,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        src: Any = None,
+        *,
+        value: Any = None,
+        reduce: builtins.str | None = None,
+        out: TensorT | None = None,
+        axis: Any = None,
+    ) -> TensorT:
         """Return `input` with `src` written at the positions `index` along `dim`."""
         ...
 
-    def scatter_(self, dim: builtins.int | None = None, index: TensorT | None = None, src: Any = None, *, value: Any = None, reduce: builtins.str | None = None, axis: Any = None) -> TensorT:
+    def scatter_(
+        self,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        src: Any = None,
+        *,
+        value: Any = None,
+        reduce: builtins.str | None = None,
+        axis: Any = None,
+    ) -> TensorT:
         """Write `src` or `value` at `index` along `dim`, in place; return the tensor."""
         ...
 
-    def scatter_add(self, dim: builtins.int | None = None, index: TensorT | None = None, src: TensorT | None = None, *, out: TensorT | None = None, axis: Any = None) -> TensorT:
+    def scatter_add(
+        self,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        src: TensorT | None = None,
+        *,
+        out: TensorT | None = None,
+        axis: Any = None,
+    ) -> TensorT:
         """Return `input` with `src` added at the positions `index` along `dim`."""
         ...
 
-    def scatter_add_(self, dim: builtins.int | None = None, index: TensorT | None = None, src: TensorT | None = None, *, axis: Any = None) -> TensorT:
+    def scatter_add_(
+        self,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        src: TensorT | None = None,
+        *,
+        axis: Any = None,
+    ) -> TensorT:
         """Add `src` at `index` along `dim`, in place; return the tensor."""
         ...
 
-    def scatter_reduce(self, dim: builtins.int | None = None, index: TensorT | None = None, src: TensorT | None = None, reduce: builtins.str | None = None, *, include_self: builtins.bool = True, out: TensorT | None = None, axis: Any = None) -> TensorT:
+    def scatter_reduce(
+        self,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        src: TensorT | None = None,
+        reduce: builtins.str | None = None,
+        *,
+        include_self: builtins.bool = True,
+        out: TensorT | None = None,
+        axis: Any = None,
+    ) -> TensorT:
         """Combine `input`, at the positions `index`, with elements of `src`."""
         ...
 
-    def scatter_reduce_(self, dim: builtins.int | None = None, index: TensorT | None = None, src: TensorT | None = None, reduce: builtins.str | None = None, *, include_self: builtins.bool = True, axis: Any = None) -> TensorT:
+    def scatter_reduce_(
+        self,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        src: TensorT | None = None,
+        reduce: builtins.str | None = None,
+        *,
+        include_self: builtins.bool = True,
+        axis: Any = None,
+    ) -> TensorT:
         """Combine this tensor in place, at `index`, with elements of `src`; return it."""
         ...
 
-    def select(self, dim: builtins.int | None = None, index: builtins.int | None = None, *, axis: Any = None) -> TensorT:
+    def select(
+        self,
+        dim: builtins.int | None = None,
+        index: builtins.int | None = None,
+        *,
+        axis: Any = None,
+    ) -> TensorT:
         """Return a view of slice `index` along `dim`, without that dimension."""
         ...
 
-    def select_scatter(self, src: TensorT, dim: builtins.int | None = None, index: builtins.int | None = None, *, axis: Any = None) -> TensorT:
+    def select_scatter(
+        self,
+        src: TensorT,
+        dim: builtins.int | None = None,
+        index: builtins.int | None = None,
+        *,
+        axis: Any = None,
+    ) -> TensorT:
         """Return a copy of `input` in which `src` replaces slice `index` along `dim`."""
         ...
 
-    def set_(self, source: Any = None, storage_offset: builtins.int = 0, size: Any = None, stride: Any = None) -> TensorT:
+    def set_(
+        self,
+        source: Any = None,
+        storage_offset: builtins.int = 0,
+        size: Any = None,
+        stride: Any = None,
+    ) -> TensorT:
         """Make this tensor use the memory of `source`; return the tensor."""
         ...
 
@@ -1980,7 +2856,16 @@ class TensorInterface(Generic[TensorT]):
         """Apply `sinh` to the tensor in place; return the tensor."""
         ...
 
-    def slice_scatter(self, src: TensorT, dim: builtins.int = 0, start: builtins.int | None = None, end: builtins.int | None = None, step: builtins.int = 1, *, axis: Any = None) -> TensorT:
+    def slice_scatter(
+        self,
+        src: TensorT,
+        dim: builtins.int = 0,
+        start: builtins.int | None = None,
+        end: builtins.int | None = None,
+        step: builtins.int = 1,
+        *,
+        axis: Any = None,
+    ) -> TensorT:
         """Return a copy of `input` where `src` replaces slices ``start:end:step``."""
         ...
 
@@ -1992,11 +2877,26 @@ class TensorInterface(Generic[TensorT]):
         """Return the product of a sparse matrix and another matrix."""
         ...
 
-    def softmax(self, dim: builtins.int | None = None, dtype: DType | None = None, *, out: TensorT | None = None, axis: Any = None) -> TensorT:
+    def softmax(
+        self,
+        dim: builtins.int | None = None,
+        dtype: DType | None = None,
+        *,
+        out: TensorT | None = None,
+        axis: Any = None,
+    ) -> TensorT:
         """Return exp(x_i) / sum_j exp(x_j) along `dim`."""
         ...
 
-    def sort(self, dim: builtins.int = -1, descending: builtins.bool = False, *, stable: builtins.bool | None = False, out: builtins.tuple[TensorT, TensorT] | None = None, axis: Any = None) -> Any:
+    def sort(
+        self,
+        dim: builtins.int = -1,
+        descending: builtins.bool = False,
+        *,
+        stable: builtins.bool | None = False,
+        out: builtins.tuple[TensorT, TensorT] | None = None,
+        axis: Any = None,
+    ) -> Any:
         """Return the sorted elements along `dim` and their indices, with a stable sort."""
         ...
 
@@ -2008,11 +2908,19 @@ class TensorInterface(Generic[TensorT]):
         """Return the elements at the places of a sparse tensor."""
         ...
 
-    def split(self, split_size: builtins.int | Sequence[builtins.int], dim: builtins.int = 0) -> builtins.tuple[TensorT, ...]:
+    def split(
+        self, split_size: builtins.int | Sequence[builtins.int], dim: builtins.int = 0
+    ) -> builtins.tuple[TensorT, ...]:
         """Split the tensor along `dim` into views of one size, or of the given sizes."""
         ...
 
-    def split_with_sizes(self, split_sizes: Sequence[builtins.int], dim: builtins.int = 0, *, axis: Any = None) -> tuple[TensorT, ...]:
+    def split_with_sizes(
+        self,
+        split_sizes: Sequence[builtins.int],
+        dim: builtins.int = 0,
+        *,
+        axis: Any = None,
+    ) -> tuple[TensorT, ...]:
         """Return views of the given sizes along `dim`; the sum must be the size of `dim`."""
         ...
 
@@ -2040,7 +2948,17 @@ class TensorInterface(Generic[TensorT]):
         """Remove dimensions of size 1, in place; return the tensor."""
         ...
 
-    def std(self, dim: builtins.int | Sequence[builtins.int] | None = None, unbiased: builtins.bool | None = None, keepdim: builtins.bool = False, *, correction: builtins.float | None = None, out: TensorT | None = None, axis: Any = None, keepdims: Any = None) -> TensorT:
+    def std(
+        self,
+        dim: builtins.int | Sequence[builtins.int] | None = None,
+        unbiased: builtins.bool | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        correction: builtins.float | None = None,
+        out: TensorT | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> TensorT:
         """Return the standard deviation over `dim`, the square root of `var`."""
         ...
 
@@ -2052,23 +2970,50 @@ class TensorInterface(Generic[TensorT]):
         """Return the index of the first element in the tensor's storage."""
         ...
 
-    def sub(self, other: TensorT | builtins.float, tensor: TensorT | None = None, *, alpha: builtins.float = 1, out: TensorT | None = None) -> TensorT:
+    def sub(
+        self,
+        other: TensorT | builtins.float,
+        tensor: TensorT | None = None,
+        *,
+        alpha: builtins.float = 1,
+        out: TensorT | None = None,
+    ) -> TensorT:
         """Return input - alpha * other."""
         ...
 
-    def sub_(self, other: Any, tensor: TensorT | None = None, *, alpha: Any = 1) -> TensorT:
+    def sub_(
+        self, other: Any, tensor: TensorT | None = None, *, alpha: Any = 1
+    ) -> TensorT:
         """Subtract alpha * other from the tensor in place; return the tensor."""
         ...
 
-    def subtract(self, other: TensorT | builtins.float, tensor: TensorT | None = None, *, alpha: builtins.float = 1, out: TensorT | None = None) -> TensorT:
+    def subtract(
+        self,
+        other: TensorT | builtins.float,
+        tensor: TensorT | None = None,
+        *,
+        alpha: builtins.float = 1,
+        out: TensorT | None = None,
+    ) -> TensorT:
         """Return input - alpha * other."""
         ...
 
-    def subtract_(self, other: Any, tensor: TensorT | None = None, *, alpha: Any = 1) -> TensorT:
+    def subtract_(
+        self, other: Any, tensor: TensorT | None = None, *, alpha: Any = 1
+    ) -> TensorT:
         """Subtract alpha * other from the tensor in place; return the tensor."""
         ...
 
-    def sum(self, dim: builtins.int | Sequence[builtins.int] | None = None, keepdim: builtins.bool = False, *, dtype: DType | None = None, out: TensorT | None = None, axis: Any = None, keepdims: Any = None) -> TensorT:
+    def sum(
+        self,
+        dim: builtins.int | Sequence[builtins.int] | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        dtype: DType | None = None,
+        out: TensorT | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> TensorT:
         """Return the sum over `dim` (all dimensions by default)."""
         ...
 
@@ -2076,7 +3021,13 @@ class TensorInterface(Generic[TensorT]):
         """Return `input` summed over the dimensions along which `size` is broadcast."""
         ...
 
-    def svd(self, some: builtins.bool = True, compute_uv: builtins.bool = True, *, out: builtins.tuple[TensorT, TensorT, TensorT] | None = None) -> Any:
+    def svd(
+        self,
+        some: builtins.bool = True,
+        compute_uv: builtins.bool = True,
+        *,
+        out: builtins.tuple[TensorT, TensorT, TensorT] | None = None,
+    ) -> Any:
         """Return U, S and V with input = U diag(S) V^T (`linalg.svd` returns V^T, not V)."""
         ...
 
@@ -2108,7 +3059,14 @@ class TensorInterface(Generic[TensorT]):
         """Return elements of the flattened `input`, in the shape of `index`."""
         ...
 
-    def take_along_dim(self, indices: TensorT, dim: builtins.int | None = None, *, out: TensorT | None = None, axis: Any = None) -> TensorT:
+    def take_along_dim(
+        self,
+        indices: TensorT,
+        dim: builtins.int | None = None,
+        *,
+        out: TensorT | None = None,
+        axis: Any = None,
+    ) -> TensorT:
         """Return the elements that `indices` selects along `dim`."""
         ...
 
@@ -2128,7 +3086,13 @@ class TensorInterface(Generic[TensorT]):
         """Apply `tanh` to the tensor in place; return the tensor."""
         ...
 
-    def tensor_split(self, indices_or_sections: builtins.int | Sequence[builtins.int] | TensorT, dim: builtins.int = 0, *, axis: Any = None) -> tuple[TensorT, ...]:
+    def tensor_split(
+        self,
+        indices_or_sections: builtins.int | Sequence[builtins.int] | TensorT,
+        dim: builtins.int = 0,
+        *,
+        axis: Any = None,
+    ) -> tuple[TensorT, ...]:
         """Return `input` split along `dim` into n views, or at given indices."""
         ...
 
@@ -2136,7 +3100,15 @@ class TensorInterface(Generic[TensorT]):
         """Return the tensor repeated ``sizes[i]`` times along each dimension i."""
         ...
 
-    def to(self, *args: Any, dtype: DType | None = None, copy: builtins.bool = False, device: builtins.str | Device | None = None, non_blocking: builtins.bool = False, memory_format: Any = None) -> TensorT:
+    def to(
+        self,
+        *args: Any,
+        dtype: DType | None = None,
+        copy: builtins.bool = False,
+        device: builtins.str | Device | None = None,
+        non_blocking: builtins.bool = False,
+        memory_format: Any = None,
+    ) -> TensorT:
         """Return `input` with another dtype, on another device, or in another layout."""
         ...
 
@@ -2148,7 +3120,14 @@ class TensorInterface(Generic[TensorT]):
         """Raise an error, because the tensor is not nested."""
         ...
 
-    def to_sparse(self, sparse_dim: builtins.int | None = None, *, layout: Any = None, blocksize: Any = None, dense_dim: builtins.int | None = None) -> TensorT:
+    def to_sparse(
+        self,
+        sparse_dim: builtins.int | None = None,
+        *,
+        layout: Any = None,
+        blocksize: Any = None,
+        dense_dim: builtins.int | None = None,
+    ) -> TensorT:
         """Return the elements that are not zero as a sparse tensor."""
         ...
 
@@ -2164,7 +3143,16 @@ class TensorInterface(Generic[TensorT]):
         """Return the elements that are not zero as a sparse CSR matrix."""
         ...
 
-    def topk(self, k: builtins.int, dim: builtins.int = -1, largest: builtins.bool = True, sorted: builtins.bool = True, *, out: builtins.tuple[TensorT, TensorT] | None = None, axis: Any = None) -> Any:
+    def topk(
+        self,
+        k: builtins.int,
+        dim: builtins.int = -1,
+        largest: builtins.bool = True,
+        sorted: builtins.bool = True,
+        *,
+        out: builtins.tuple[TensorT, TensorT] | None = None,
+        axis: Any = None,
+    ) -> Any:
         """Return the `k` largest or smallest elements along `dim`, as (values, indices)."""
         ...
 
@@ -2180,11 +3168,21 @@ class TensorInterface(Generic[TensorT]):
         """Exchange two dimensions, in place; return the tensor."""
         ...
 
-    def triangular_solve(self, A: TensorT, upper: builtins.bool = True, transpose: builtins.bool = False, unitriangular: builtins.bool = False, *, out: builtins.tuple[TensorT, TensorT] | None = None) -> Any:
+    def triangular_solve(
+        self,
+        A: TensorT,
+        upper: builtins.bool = True,
+        transpose: builtins.bool = False,
+        unitriangular: builtins.bool = False,
+        *,
+        out: builtins.tuple[TensorT, TensorT] | None = None,
+    ) -> Any:
         """Return the solution X of A X = b for triangular matrices, and a copy of A."""
         ...
 
-    def tril(self, diagonal: builtins.int = 0, *, out: TensorT | None = None) -> TensorT:
+    def tril(
+        self, diagonal: builtins.int = 0, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return `input` with zeros above a diagonal of its last two dimensions."""
         ...
 
@@ -2192,7 +3190,9 @@ class TensorInterface(Generic[TensorT]):
         """Apply `tril` to the tensor in place; return the tensor."""
         ...
 
-    def triu(self, diagonal: builtins.int = 0, *, out: TensorT | None = None) -> TensorT:
+    def triu(
+        self, diagonal: builtins.int = 0, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return `input` with zeros below a diagonal of its last two dimensions."""
         ...
 
@@ -2200,11 +3200,15 @@ class TensorInterface(Generic[TensorT]):
         """Apply `triu` to the tensor in place; return the tensor."""
         ...
 
-    def true_divide(self, other: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def true_divide(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return x / y, element by element; shapes broadcast."""
         ...
 
-    def true_divide_(self, other: Any, *, rounding_mode: builtins.str | None = None) -> TensorT:
+    def true_divide_(
+        self, other: Any, *, rounding_mode: builtins.str | None = None
+    ) -> TensorT:
         """Divide the tensor by `other` in place; return the tensor."""
         ...
 
@@ -2228,43 +3232,74 @@ class TensorInterface(Generic[TensorT]):
         """Return a view of each slice along `dim`, without that dimension."""
         ...
 
-    def unflatten(self, dim: builtins.int | None = None, sizes: Sequence[builtins.int] | None = None, *, axis: Any = None) -> TensorT:
+    def unflatten(
+        self,
+        dim: builtins.int | None = None,
+        sizes: Sequence[builtins.int] | None = None,
+        *,
+        axis: Any = None,
+    ) -> TensorT:
         """Return a view of `input` in which `dim` is split into dimensions of given sizes."""
         ...
 
-    def unfold(self, dimension: builtins.int, size: builtins.int, step: builtins.int) -> TensorT:
+    def unfold(
+        self, dimension: builtins.int, size: builtins.int, step: builtins.int
+    ) -> TensorT:
         """Return a view of the windows along a dimension, as a new last dimension."""
         ...
 
-    def uniform_(self, low: Any = 0.0, high: Any = 1.0, *, generator: Any = None) -> TensorT:
+    def uniform_(
+        self, low: Any = 0.0, high: Any = 1.0, *, generator: Any = None
+    ) -> TensorT:
         """Set every element to a number drawn evenly from [low, high)."""
         ...
 
-    def unique(self, sorted: builtins.bool = True, return_inverse: builtins.bool = False, return_counts: builtins.bool = False, dim: builtins.int | None = None) -> TensorT | builtins.tuple[TensorT, ...]:
+    def unique(
+        self,
+        sorted: builtins.bool = True,
+        return_inverse: builtins.bool = False,
+        return_counts: builtins.bool = False,
+        dim: builtins.int | None = None,
+    ) -> TensorT | builtins.tuple[TensorT, ...]:
         """Return the distinct elements, in ascending order."""
         ...
 
-    def unique_consecutive(self, return_inverse: builtins.bool = False, return_counts: builtins.bool = False, dim: builtins.int | None = None) -> TensorT | builtins.tuple[TensorT, ...]:
+    def unique_consecutive(
+        self,
+        return_inverse: builtins.bool = False,
+        return_counts: builtins.bool = False,
+        dim: builtins.int | None = None,
+    ) -> TensorT | builtins.tuple[TensorT, ...]:
         """Return `input` without the elements that equal the element before them."""
         ...
 
-    def unsafe_chunk(self, chunks: builtins.int, dim: builtins.int = 0) -> tuple[TensorT, ...]:
+    def unsafe_chunk(
+        self, chunks: builtins.int, dim: builtins.int = 0
+    ) -> tuple[TensorT, ...]:
         """Return the same views as `chunk`; they may be written into."""
         ...
 
-    def unsafe_split(self, split_size: builtins.int, dim: builtins.int = 0) -> tuple[TensorT, ...]:
+    def unsafe_split(
+        self, split_size: builtins.int, dim: builtins.int = 0
+    ) -> tuple[TensorT, ...]:
         """Return the same views as `split`; they may be written into."""
         ...
 
-    def unsafe_split_with_sizes(self, split_sizes: Sequence[builtins.int], dim: builtins.int = 0) -> tuple[TensorT, ...]:
+    def unsafe_split_with_sizes(
+        self, split_sizes: Sequence[builtins.int], dim: builtins.int = 0
+    ) -> tuple[TensorT, ...]:
         """Return the same views as `split_with_sizes`; they may be written into."""
         ...
 
-    def unsqueeze(self, dim: builtins.int | None = None, *, axis: Any = None) -> TensorT:
+    def unsqueeze(
+        self, dim: builtins.int | None = None, *, axis: Any = None
+    ) -> TensorT:
         """Return `input` with a dimension of size 1 inserted before `dim`."""
         ...
 
-    def unsqueeze_(self, dim: builtins.int | None = None, *, axis: Any = None) -> TensorT:
+    def unsqueeze_(
+        self, dim: builtins.int | None = None, *, axis: Any = None
+    ) -> TensorT:
         """Insert a dimension of size 1, in place; return the tensor."""
         ...
 
@@ -2276,7 +3311,17 @@ class TensorInterface(Generic[TensorT]):
         """Raise an error, because the tensor is dense."""
         ...
 
-    def var(self, dim: builtins.int | Sequence[builtins.int] | None = None, unbiased: builtins.bool | None = None, keepdim: builtins.bool = False, *, correction: builtins.float | None = None, out: TensorT | None = None, axis: Any = None, keepdims: Any = None) -> TensorT:
+    def var(
+        self,
+        dim: builtins.int | Sequence[builtins.int] | None = None,
+        unbiased: builtins.bool | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        correction: builtins.float | None = None,
+        out: TensorT | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> TensorT:
         """Return the variance over `dim`, sum((x - mean)^2) / (n - correction)."""
         ...
 
@@ -2292,7 +3337,9 @@ class TensorInterface(Generic[TensorT]):
         """Return a view of `input` in the shape of `other`."""
         ...
 
-    def vsplit(self, indices_or_sections: builtins.int | Sequence[builtins.int]) -> tuple[TensorT, ...]:
+    def vsplit(
+        self, indices_or_sections: builtins.int | Sequence[builtins.int]
+    ) -> tuple[TensorT, ...]:
         """Split `input` along its first dimension; see `tensor_split`."""
         ...
 
@@ -2300,7 +3347,9 @@ class TensorInterface(Generic[TensorT]):
         """Return this tensor where `condition` is True, and `other` elsewhere."""
         ...
 
-    def xlogy(self, other: TensorT | builtins.float, *, out: TensorT | None = None) -> TensorT:
+    def xlogy(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
         """Return x log(y), which is 0 where x is 0 and y is not NaN."""
         ...
 

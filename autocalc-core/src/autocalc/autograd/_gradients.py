@@ -311,6 +311,8 @@ def _found(
     if value is None:
         return None
     gradient = _as_tensor(value)
+    if is_of_kind(x):  # the walk leads to its values
+        return x._as_gradient(gradient)  # type: ignore[union-attr,no-any-return]
     if is_of_kind(gradient):
         return gradient
     return gradient if gradient._array.__class__ is ndarray else _of_shared(gradient, x)

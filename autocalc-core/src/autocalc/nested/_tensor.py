@@ -68,6 +68,8 @@ class NestedTensor(Tensor):
     def _with(self, rows: Tensor) -> NestedTensor:
         return NestedTensor(rows, self._offs, self._turned)
 
+    _as_gradient = _with
+
     # ---- what it is ------------------------------------------------------------------
 
     @property

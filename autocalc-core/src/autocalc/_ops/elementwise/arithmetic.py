@@ -76,8 +76,10 @@ def add(
     if tensor is not None:
         check_older_order("add", "alpha", other, tensor)
         alpha, other = other, tensor  # type: ignore[assignment]  # a number
-    multiple = alpha != 1 or alpha.__class__ in {float, bool}
-    result = _sum_of_multiple(input, other, alpha) if multiple else add_op(input, other)
+    if alpha != 1 or alpha.__class__ in {float, bool}:
+        result = _sum_of_multiple(input, other, alpha)
+    else:
+        result = add_op(input, other)
     return result if out is None else copy_to_out("add", result, out)
 
 
@@ -151,7 +153,6 @@ def sub(
         check_older_order("sub", "alpha", other, tensor)
         alpha, other = other, tensor  # type: ignore[assignment]  # a number
     if alpha != 1 or alpha.__class__ in {float, bool}:
-        _no_booleans(input, other)
         result = _without_multiple("sub", input, other, alpha)
     else:
         result = sub_op(input, other)
@@ -178,13 +179,13 @@ def rsub(input: Tensor, other: Operand, *, alpha: float = 1) -> Tensor:
     """
     check_tensor("rsub", input)
     if alpha != 1 or alpha.__class__ in {float, bool}:
-        _no_booleans(other, input)
         return _without_multiple("rsub", other, input, alpha)
     return sub_op(other, input)
 
 
 @rounded_once(promotes=True)
 def _without_multiple(where: str, input: Operand, other: Operand, alpha: Any) -> Tensor:
+    _no_booleans(input, other)
     return sub_op(input, multiplied(where, input, other, alpha))
 
 

@@ -49,9 +49,8 @@ def _embedding(
     assert _op.saves is not None
     saved, versions = _op.saves(edges, (None, weight, indices))
     shapes = (a.shape, index.shape)
-    attributes = padding_idx, by_frequency, sparse
-    node = Node(_op, edges, saved, versions, shapes, a.dtype, attributes)
-    return make(out, node)
+    words = padding_idx, by_frequency, sparse
+    return make(out, Node(_op, edges, saved, versions, shapes, a.dtype, words))
 
 
 embedding_op = operator(_embedding, _op)
@@ -154,7 +153,8 @@ def embedding(
             [0., 0.],
             [1., 2.]])
     """
-    check_sparse("embedding", sparse, scale_grad_by_freq)
+    if sparse:
+        check_sparse("embedding", sparse, scale_grad_by_freq)
     numbers = indexing.as_positions("embedding", input)
     check_shape("embedding", "weight", weight, "a table of two dimensions, [V, D]")
     padding = row_number("embedding", padding_idx, weight.shape[0])
@@ -165,8 +165,7 @@ def embedding(
         flat = indexing.index_select(weight, 0, view.reshape_op(numbers, (-1,)))
         return view.reshape(flat, (*numbers.shape, weight.shape[1]))
     try:
-        flags = bool(scale_grad_by_freq), bool(sparse)
-        return embedding_op(weight, numbers, kept, *flags)
+        return embedding_op(weight, numbers, kept, bool(scale_grad_by_freq), sparse)
     except KernelIndexError as error:
         also = " (Expected idx >= 0 && idx < num_embeddings)"
         raise with_range(error, weight.shape[0], also=also) from None
