@@ -191,8 +191,7 @@ def _without_multiple(where: str, input: Operand, other: Operand, alpha: Any) ->
 
 def multiplied(where: str, input: Operand, other: Operand, alpha: Any) -> Tensor:
     """Return alpha * other, in the dtype that `input` and `other` promote to."""
-    dtype = result_dtype(where, input, other)
-    kind = dtype_of(where, alpha)
+    dtype, kind = result_dtype(where, input, other), dtype_of(where, alpha)
     alone = kind is dtypes.bool_ and dtype is not dtypes.bool_
     if alone or (kind.is_floating_point and not dtype.is_floating_point):
         raise DTypeError(
