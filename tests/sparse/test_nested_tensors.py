@@ -12,6 +12,8 @@ import pytest
 import autocalc as ac
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
+pytestmark = pytest.mark.core
+
 F = ac.nn.functional
 
 

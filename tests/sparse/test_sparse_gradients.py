@@ -9,6 +9,8 @@ import pytest
 import autocalc as ac
 from autocalc.errors import ArgumentError
 
+pytestmark = pytest.mark.core
+
 OPTIMIZERS = {
     "SGD": lambda p: ac.optim.SGD(p, lr=0.5),
     "SGD with momentum": lambda p: ac.optim.SGD(p, lr=0.5, momentum=0.9),

@@ -14,6 +14,8 @@ import pytest
 import autocalc as ac
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
+pytestmark = pytest.mark.core
+
 LAYOUTS = ["sparse_coo", "sparse_csr", "sparse_csc"]
 
 

@@ -311,7 +311,7 @@ def _found(
     if value is None:
         return None
     gradient = _as_tensor(value)
-    if is_of_kind(x):  # the walk leads to its values
+    if is_of_kind(x):  # it is that of its values
         return x._as_gradient(gradient)  # type: ignore[union-attr,no-any-return]
     if is_of_kind(gradient):
         return gradient
