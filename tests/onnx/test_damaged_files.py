@@ -76,7 +76,7 @@ def test_an_attribute_that_is_no_text(path):
 
 def test_an_operator_without_its_inputs(path):
     onnx.save(graph_of([node("Add", "x")], {"x": f(2)}), path)
-    with pytest.raises(OnnxError, match=r"Add .* cannot be run with .*float32\[2\]"):
+    with pytest.raises(OnnxError, match=r"Add .* has 1 inputs; it needs 2 to 2"):
         ac.onnx.load(path)(ac.ones(2))
 
 
@@ -93,7 +93,7 @@ def test_outputs_that_are_not_computed(path):
     one = node("Relu", "x", "y z")
     onnx.save(graph_of([one], {"x": f(2)}, constants), path)
     with pytest.raises(
-        OnnxError, match=r"\) has the outputs z; AutoCalc computes only the first"
+        OnnxError, match=r"\) has the outputs z; the operator has only 1"
     ):
         ac.onnx.load(path)(ac.ones(2))
 
