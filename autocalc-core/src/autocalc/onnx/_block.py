@@ -52,6 +52,15 @@ class Block:
             node.last = sorted(names - needed)
             needed |= names
 
+    def numbers(self) -> set[str]:
+        """Return the names of values that nodes read as Python numbers."""
+        found = set()
+        for node in self.nodes:
+            places = READERS[node.op].numbers
+            found.update(node.inputs[i] for i in places if i < len(node.inputs))
+            found.update(*(one.numbers() for one in node.blocks.values()))
+        return found
+
     def run(self, values: dict[str, Any], *given: Any) -> list[Any]:
         """Run the nodes on these inputs and return the outputs."""
         values.update(zip(self.inputs, given, strict=True))

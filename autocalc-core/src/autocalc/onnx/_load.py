@@ -78,7 +78,7 @@ def _module(model: Any, trainable: bool) -> OnnxModule:
     block, inputs = reading.main(model.graph)
     refusals.check()
     outputs = [one.name for one in model.graph.output]
-    kinds = _kinds(model, reading.arrays)
+    kinds = _kinds(model, reading.arrays, block.numbers())
     return OnnxModule(block, inputs, outputs, reading.arrays, kinds, trainable)
 
 
@@ -121,12 +121,14 @@ def _first_line(error: Exception) -> str:
     return f"{type(error).__name__}: {text}"
 
 
-def _kinds(model: Any, arrays: dict[str, Array]) -> dict[str, str]:
-    """Return the kind of each array: a parameter, a buffer, or a constant."""
+def _kinds(model: Any, arrays: dict[str, Array], numbers: set[str]) -> dict[str, str]:
+    """Return the kind of each array: a parameter, a buffer, a constant, or numbers."""
     text = next((p.value for p in model.metadata_props if p.key == KINDS), None)
     said = {} if text is None else _said(text)
 
     def kind(name: str, array: Array) -> str:
+        if name in numbers:
+            return "numbers"
         if text is not None:
             return str(said.get(name, "constant"))
         weighs = array.dtype.kind in FLOAT_KINDS

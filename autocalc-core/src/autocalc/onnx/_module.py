@@ -101,6 +101,9 @@ class OnnxModule(Module):
 
     def _enter(self, name: str, array: Array, kind: str, trainable: bool) -> None:
         """Store a constant array: as a parameter, a buffer, or a known number."""
+        if kind == "numbers":
+            self._constants[name] = Known(array)
+            return
         if kind == "constant":
             few = array.dtype.kind in "iub" and array.size <= LARGEST
             known = few or array.size == 1  # sizes, positions, limits

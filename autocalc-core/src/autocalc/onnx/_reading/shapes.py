@@ -35,7 +35,7 @@ def _(node: Node, x: Tensor) -> Known:
 def _(node: Node, x: Tensor, sizes: list[int]) -> Tensor:
     if not node.get("allowzero", 0):
         sizes = [x.shape[i] if n == 0 else n for i, n in enumerate(sizes)]
-    return x.reshape(sizes)
+    return x.reshape(tuple(sizes))
 
 
 @reads("Flatten")
