@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,7 @@ def node_cases() -> list[Case]:
         return [case_of(one) for one in collect_testcases(None)]
 
 
+@cache
 def module_cases(name: str) -> list[Case]:
     """Return the tests in one module of ``onnx.backend.test.case.node``."""
     from importlib import import_module
@@ -140,6 +142,17 @@ def _given(one: Any) -> Any:
     return ac.from_numpy(np.array(one))
 
 
+def inputs_of(case: Case, given: Any = None) -> dict[str, Any]:
+    """Return the inputs of a test by name; those of its first pair by default."""
+    held = {one.name for one in case.model.graph.initializer}
+    inputs = [one for one in case.model.graph.input if one.name not in held]
+    arrays = case.pairs[0][0] if given is None else given
+    return {
+        one.name: _given(_decoded(x, one))
+        for one, x in zip(inputs, arrays, strict=False)
+    }
+
+
 def outcome(case: Case, folder: Path) -> tuple[str, str]:
     """Return the outcome of a test, and the first line of its reason."""
     path = folder / "m.onnx"
@@ -150,14 +163,9 @@ def outcome(case: Case, folder: Path) -> tuple[str, str]:
         return "refused", _first_line(error)
     except Exception as error:  # it is to be one of AutoCalc's
         return "raised", f"at load: {type(error).__name__}: {_first_line(error)}"
-    held = {one.name for one in case.model.graph.initializer}
-    inputs = [one for one in case.model.graph.input if one.name not in held]
     for given, wanted in case.pairs:
         try:
-            values = {
-                one.name: _given(_decoded(x, one))
-                for one, x in zip(inputs, given, strict=False)
-            }
+            values = inputs_of(case, given)
             with ac.no_grad():
                 found = module(**values)
         except Exception as error:  # every error counts

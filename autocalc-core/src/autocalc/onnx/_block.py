@@ -54,7 +54,7 @@ class Block:
 
     def numbers(self) -> set[str]:
         """Return the names of values that nodes read as Python numbers."""
-        found = set()
+        found: set[str] = set()
         for node in self.nodes:
             places = READERS[node.op].numbers
             found.update(node.inputs[i] for i in places if i < len(node.inputs))

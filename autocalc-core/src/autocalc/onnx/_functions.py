@@ -40,6 +40,7 @@ def _inlined(model: Any, one: tuple[str, str]) -> Any:
     The package cannot expand some operators without their optional inputs.
     """
     _set_defaults(model, one)
+    _set_types(model)
     inliner = package("onnx.load", "onnx.inliner")
     try:
         return inliner.inline_selected_functions(
@@ -60,6 +61,27 @@ def _set_defaults(model: Any, one: tuple[str, str]) -> None:
         for name, attribute in schema.attributes.items():
             if name not in given and attribute.default_value.name:
                 node.attribute.append(attribute.default_value)
+
+
+def _set_types(model: Any) -> None:
+    """Enter the types of constants and results: bodies can depend on them."""
+    onnx = package("onnx.load")
+    known = {one.name for one in (*model.graph.input, *model.graph.value_info)}
+    for one in model.graph.initializer:
+        if one.name not in known:
+            info = model.graph.value_info.add(name=one.name)
+            info.type.tensor_type.elem_type = one.data_type
+            dims = info.type.tensor_type.shape.dim
+            for size in one.dims:
+                dims.add(dim_value=size)
+    try:
+        inferred = onnx.shape_inference.infer_shapes(model)
+    except Exception:  # of several kinds; the operator is then listed as refused
+        return
+    known = {one.name for one in (*model.graph.input, *model.graph.value_info)}
+    model.graph.value_info.extend(
+        one for one in inferred.graph.value_info if one.name not in known
+    )
 
 
 def _named(node: Any, opsets: dict[str, int]) -> tuple[str, int]:

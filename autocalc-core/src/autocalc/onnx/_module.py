@@ -127,12 +127,16 @@ class OnnxModule(Module):
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Run the graph."""
         given = dict(self._given(args, kwargs))
+        inputs = [given[name] for name in self.input_names]
+        results = tuple(map(tensor_of, self._block.run(self._values(), *inputs)))
+        return results[0] if len(results) == 1 else results
+
+    def _values(self) -> dict[str, Any]:
+        """Return the constants and parameters by name."""
         values = dict(self._constants)
         for name, (owner, last) in self._owners.items():
             values[name] = owner(last) if owner is not self else getattr(self, last)
-        found = self._block.run(values, *(given[name] for name in self.input_names))
-        results = tuple(map(tensor_of, found))
-        return results[0] if len(results) == 1 else results
+        return values
 
     def _given(self, args: Any, kwargs: Any) -> Iterator[tuple[str, Any]]:
         named = dict(zip(self.input_names, args, strict=False))

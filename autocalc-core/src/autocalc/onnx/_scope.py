@@ -18,16 +18,17 @@ from autocalc.onnx._refusals import Refusals
 #: The domains of ONNX's own operators.
 DOMAINS = ("", "ai.onnx")
 
-#: Blocks may be in blocks; a damaged file may contain more than Python's stack holds.
-DEEPEST = 50
-
 
 class Input(NamedTuple):
-    """What an input of a graph takes: a tensor of a dtype, or several of them."""
+    """What an input of a graph takes: a tensor of a dtype, or several of them.
+
+    A size that the file leaves open is a name, or None.
+    """
 
     dtype: Any
     several: bool = False
     optional: bool = False
+    sizes: tuple[int | str | None, ...] = ()
 
 
 class Reading:
@@ -64,7 +65,13 @@ class Reading:
         several = kind.HasField("sequence_type")
         kind = kind.sequence_type.elem_type if several else kind
         number = kind.tensor_type.elem_type
-        return Input(self.refusals.kind(repr(one.name), number), several, optional)
+        dtype = self.refusals.kind(repr(one.name), number)
+        dims = kind.tensor_type.shape.dim
+        sizes = tuple(
+            d.dim_value if d.HasField("dim_value") else d.dim_param or None
+            for d in dims
+        )
+        return Input(dtype, several, optional, sizes)
 
     def unique(self, wanted: str) -> str:
         """Return `wanted`, with a number appended if that name is taken."""
@@ -89,13 +96,7 @@ class _Scope:
     def __init__(self, reading: Reading, around: _Scope | None) -> None:
         self.reading = reading
         self.around = around
-        self.depth: int = 0 if around is None else around.depth + 1
         self._names: dict[str, str] = {}
-        if self.depth > DEEPEST:
-            raise OnnxError(
-                f"onnx.load: more than {DEEPEST} graphs of If, Loop or Scan are "
-                "inside each other. The file is damaged."
-            )
 
     def block(self, graph: Any) -> Block:
         """Return the graph as a block."""
@@ -112,6 +113,11 @@ class _Scope:
             self._hold(one.name, to_array(one))
         nodes = [made for one in graph.node if (made := self._node(one)) is not None]
         ends = [one.name for one in graph.output]
+        if not all([*inputs, *ends]):
+            raise OnnxError(
+                "onnx.load: an input or output of a graph has no name. The file is "
+                "damaged."
+            )
         return Block(nodes, inputs, [self._look(name, "the graph") for name in ends])
 
     def _hold(self, name: str, array: Array) -> None:

@@ -34,7 +34,14 @@ def _(
     return tuple(then_branch() if condition[0] else else_branch())
 
 
-@reads("Loop", numbers=(0, 1))
+def _endless(node: Node) -> str:
+    """Refuse a loop that has neither a number of rounds nor a condition."""
+    if not any(node.inputs[:2]):
+        return f"{node} has neither a count nor a condition, so it never ends."
+    return ""
+
+
+@reads("Loop", numbers=(0, 1), refuses=_endless)
 def _(
     node: Node,
     count: list[int] | None = None,
@@ -68,16 +75,22 @@ def _stacked(node: Node, rows: list[list[Any]], count: int) -> list[Tensor]:
     ]
 
 
-def _old_scan(node: Node) -> str:
+def _odd_scan(node: Node) -> str:
     if node.opset < 9:
         return (
             f"{node} has version {node.opset}, in which Scan ran over a batch; "
             "AutoCalc supports version 9 and later."
         )
+    count = node.attributes.get("num_scan_inputs", 0)
+    if not 0 < count <= len(node.inputs):
+        return (
+            f"{node} has num_scan_inputs={count}; it must be 1 to {len(node.inputs)}, "
+            "the number of its inputs."
+        )
     return ""
 
 
-@reads("Scan", unused=("num_scan_inputs",), refuses=_old_scan)
+@reads("Scan", unused=("num_scan_inputs",), refuses=_odd_scan)
 def _(node: Node, *given: Any, body: Body) -> tuple[Any, ...]:
     """Run the body over the slices of the last inputs."""
     count = node.get("num_scan_inputs")
