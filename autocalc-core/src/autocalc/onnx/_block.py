@@ -26,7 +26,7 @@ class Block:
     Attributes
     ----------
     nodes
-        The nodes.
+        The nodes, in the order in which they run.
     inputs, outputs
         The names of the inputs and outputs.
     outer

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,6 @@ from autocalc._tensor import Tensor
 from autocalc._tensor.dtypes import DType, of
 from autocalc.errors import OnnxError
 from autocalc.onnx._package import package
-
-if TYPE_CHECKING:
-    from autocalc.onnx._block import Block
 
 
 @dataclass(slots=True)
@@ -35,6 +32,7 @@ class Node:
         The version of the operators.
     blocks
         Attributes that are graphs: the branches of If, the bodies of Loop and Scan.
+        Each is a `Block`.
     outer
         Values that the blocks take from the graph around them.
     last
@@ -49,7 +47,7 @@ class Node:
     outputs: list[str]
     attributes: dict[str, Any]
     opset: int
-    blocks: dict[str, Block] = field(default_factory=dict)
+    blocks: dict[str, Any] = field(default_factory=dict)
     outer: set[str] = field(default_factory=set)
     last: list[str] = field(default_factory=list)
     used: set[str] = field(default_factory=set)

@@ -31,7 +31,7 @@ _INPUTS = {
 #: Operators that have another name today.
 _NAMES = {"Scatter": "ScatterElements", "Upsample": "Resize"}
 
-#: Attributes with which early versions told where to write; they change no result.
+#: Attributes with which early versions named what to overwrite; they change no result.
 _DROPPED = ("consumed_inputs", "is_test", "output_sequence")
 
 #: The names of Upsample's modes that changed.

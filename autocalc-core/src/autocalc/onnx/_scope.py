@@ -41,7 +41,7 @@ class Reading:
     arrays
         The constants of all graphs, by name.
     refusals
-        What is not supported.
+        A list of what AutoCalc does not support in this file.
     """
 
     def __init__(self, opsets: dict[str, int], refusals: Refusals) -> None:

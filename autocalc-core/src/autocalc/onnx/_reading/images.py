@@ -61,7 +61,7 @@ def _region_points(
 
 
 def _two(places: Array, size: int) -> tuple[Array, Array]:
-    """Return the two elements between which places lie, and their weights."""
+    """Return the two elements next to each place, and their weights."""
     outside = (places < -1) | (places > size)
     places = np.clip(places, 0, size - 1)
     low = np.floor(places).astype(np.int64)

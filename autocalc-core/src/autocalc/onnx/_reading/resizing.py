@@ -162,7 +162,7 @@ def _resized(
 
 
 def _places(axis: _Axis, how: str) -> Array:
-    """Return where the new elements lie among the old ones."""
+    """Return the place of each new element among the old ones."""
     rows, exact = np.arange(axis.new, dtype=np.float64), axis.factor * axis.old
     half: Array = (rows + 0.5) / axis.factor - 0.5
     if how == "align_corners":
