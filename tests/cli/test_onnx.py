@@ -58,6 +58,20 @@ def test_sizes_are_checked(run, file, words, code, match):
     assert match in run("onnx", file, *words, code=code).output
 
 
+def test_sequences_are_not_run(run, tmp_path):
+    from onnx import helper, save
+
+    tensor = helper.make_tensor_type_proto(1, [2])
+    info = helper.make_value_info("s", helper.make_sequence_type_proto(tensor))
+    length = helper.make_tensor_value_info("n", 7, [])
+    node = helper.make_node("SequenceLength", ["s"], ["n"])
+    graph = helper.make_graph([node], "g", [info], [length])
+    opset = helper.make_opsetid("", 18)
+    save(helper.make_model(graph, opset_imports=[opset]), tmp_path / "s.onnx")
+    out = run("onnx", "s.onnx", "--run", code=1).output
+    assert "the input `s` is a sequence" in out
+
+
 def test_what_is_not_there(run, file, monkeypatch):
     assert "does not exist" in run("onnx", "none.onnx", code=1).output
     monkeypatch.setitem(sys.modules, "onnxruntime", None)

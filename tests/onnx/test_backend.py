@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pkgutil
 
+import numpy as np
 import pytest
 
 onnx = pytest.importorskip(
@@ -16,6 +17,7 @@ onnx = pytest.importorskip(
 
 from tools import onnx_tests  # noqa: E402
 
+from autocalc.onnx._known import KNOWN  # noqa: E402
 from autocalc.onnx._table import READERS  # noqa: E402
 
 #: Modules of tests that take seconds to make.
@@ -57,16 +59,20 @@ def test_the_operators_that_are_refused():
 
 
 @pytest.fixture(scope="module")
-def outcomes():
+def cases():
     from onnx.backend.test.case import node
 
     names = [one.name for one in pkgutil.iter_modules(node.__path__)]
-    cases = [
+    return [
         case
         for name in names
         if name not in SLOW
         for case in onnx_tests.module_cases(name)
     ]
+
+
+@pytest.fixture(scope="module")
+def outcomes(cases):
     return onnx_tests.outcomes(cases[::EVERY])
 
 
@@ -87,6 +93,33 @@ def test_each_refusal_is_about_a_known_operator_or_dtype(outcomes):
     words = [*(f"{op} (" for op in REFUSED), *DOMAINS, *(f" {k}" for k in KINDS)]
     odd = {n: why for n, why in reasons.items() if not any(w in why for w in words)}
     assert not odd
+
+
+def with_constants(case):
+    """Return a test whose inputs are constants, so that the host computes it."""
+    model = onnx.ModelProto()
+    model.CopyFrom(case.model)
+    ((given, wanted),) = case.pairs
+    for info, array in zip(case.model.graph.input, given, strict=True):
+        tensor = onnx.numpy_helper.from_array(np.asarray(array), info.name)
+        model.graph.initializer.append(tensor)
+    del model.graph.input[:]
+    onnx.helper.set_model_props(model, {"autocalc_kinds": "{}"})  # no parameters
+    return onnx_tests.Case(case.name, model, [([], wanted)])
+
+
+def test_the_host_computes_as_the_kernels(cases):
+    known = [
+        with_constants(case)
+        for case in cases
+        if all(node.op_type in KNOWN for node in case.model.graph.node)
+        and all(isinstance(x, (np.ndarray, np.generic)) for x in case.pairs[0][0])
+        and all(one.type.HasField("tensor_type") for one in case.model.graph.input)
+    ]
+    found = onnx_tests.outcomes(known[::2])
+    bad = {n: one for n, one in found.items() if one[0] in {"wrong", "raised"}}
+    assert not bad
+    assert sum(one == "right" for one, _ in found.values()) > 100
 
 
 def test_stored_models():
