@@ -124,10 +124,66 @@ def test_all_operators_that_are_missing_are_listed(path):
         ac.onnx.load(path)
 
 
-def test_old_operators_are_refused(path):
-    onnx.save(graph_of([node("Relu", "x")], {"x": f(2)}, opset=11), path)
-    with pytest.raises(OnnxError, match=r"version 11.*convert_version"):
+def test_newer_operators_than_the_package_knows_are_refused(path):
+    onnx.save(graph_of([node("Relu", "x")], {"x": f(2)}, opset=99), path)
+    with pytest.raises(OnnxError, match=r"version 99.* knows them up to .*Update it"):
         ac.onnx.load(path)
+
+
+def test_everything_that_is_refused_is_in_one_error(path):
+    nodes = [
+        node("StringNormalizer", "s", "a"),
+        node("Cast", "x", "b", to=onnx.TensorProto.FLOAT8E5M2),
+        node("Pad", "x p", mode="mirror"),
+    ]
+    model = graph_of(nodes, {"x": f(2)}, {"p": np.array([1, 1])})
+    model.graph.input.append(
+        onnx.helper.make_tensor_value_info("s", onnx.TensorProto.STRING, [1])
+    )
+    onnx.save(model, path)
+    with pytest.raises(
+        OnnxError,
+        match=r"StringNormalizer \(1\).*result of Cast is float8_e5m2.*'s' is string; "
+        r"AutoCalc has .*Pad .* has mode='mirror'",
+    ):
+        ac.onnx.load(path)
+
+
+def test_sparse_constants_are_refused(path):
+    helper = onnx.helper
+    values = onnx.numpy_helper.from_array(np.ones(1, "f4"), "c")
+    places = onnx.numpy_helper.from_array(np.zeros(1, np.int64), "i")
+    sparse = helper.make_sparse_tensor(values, places, [2])
+    model = graph_of([node("Add", "x c")], {"x": f(2)})
+    model.graph.sparse_initializer.append(sparse)
+    onnx.save(model, path)
+    with pytest.raises(OnnxError, match=r"sparse constants, which .* dense tensors"):
+        ac.onnx.load(path)
+    nodes = [node("Constant", "", "c", sparse_value=sparse), node("Add", "x c")]
+    onnx.save(graph_of(nodes, {"x": f(2)}), path)
+    with pytest.raises(OnnxError, match=r"a constant with sparse_value; .* only dense"):
+        ac.onnx.load(path)
+
+
+def test_constants_that_are_strings_are_refused(path):
+    nodes = [node("Constant", "", "c", value_string="a"), node("Add", "x x")]
+    onnx.save(graph_of(nodes, {"x": f(2)}), path)
+    with pytest.raises(DTypeError, match="'c' is string; AutoCalc has"):
+        ac.onnx.load(path)
+
+
+def test_an_optional_value_that_is_absent(path):
+    helper = onnx.helper
+    kind = helper.make_tensor_type_proto(1, [2])
+    model = graph_of([node("OptionalGetElement", "o")], {}, opset=18)
+    model.graph.input.append(
+        helper.make_value_info("o", helper.make_optional_type_proto(kind))
+    )
+    onnx.save(model, path)
+    module = ac.onnx.load(path)
+    assert module(ac.ones(2)).tolist() == [1, 1]
+    with pytest.raises(OnnxError, match=r"none: the optional value is absent"):
+        module(None)
 
 
 def test_files_that_are_none(path):

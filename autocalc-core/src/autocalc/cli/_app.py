@@ -16,6 +16,7 @@ from autocalc.cli._explain import explain_command
 from autocalc.cli._generate import generate_command
 from autocalc.cli._kernels import kernels_command
 from autocalc.cli._new_kernel_package import new_kernel_package_command
+from autocalc.cli._onnx import onnx_command
 from autocalc.cli._predict import predict_command
 from autocalc.cli._profile import profile_command
 from autocalc.cli._report import report_command
@@ -86,6 +87,7 @@ def cli() -> None:
       autocalc doctor                 check that this machine is used well
       autocalc kernels                list installed, chosen and refused kernels
       autocalc bench kernels          measure the speed of the kernels
+      autocalc onnx model.onnx        show the operators of an ONNX file
       autocalc tune                   choose kernels by measured times
       autocalc profile train.py       show what takes time in training steps
       autocalc new-kernel-package fast --c
@@ -101,6 +103,7 @@ for command in (
     doctor_command,
     kernels_command,
     explain_command,
+    onnx_command,
     tune_command,
     profile_command,
     new_kernel_package_command,

@@ -12,13 +12,15 @@ from autocalc._kernels.spec import Array
 from autocalc._ops.creation.from_data import from_numpy
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_type
-from autocalc.errors import ArgumentError, AutocalcError, DTypeError, OnnxError
+from autocalc.errors import ArgumentError, DTypeError
 from autocalc.nn import Module, Parameter
-from autocalc.onnx._known import KNOWN
-from autocalc.onnx._node import Known, Node, numbers_of, tensor_of
-from autocalc.onnx._table import READERS
+from autocalc.onnx._block import Block, on_host, run
+from autocalc.onnx._known import LARGEST
+from autocalc.onnx._node import Known, tensor_of
+from autocalc.onnx._scope import Input
 
-_INT64 = np.dtype(np.int64)
+#: An input that is not a constant.
+_ABSENT = object()
 
 
 class _Part(Module):
@@ -64,8 +66,8 @@ class OnnxModule(Module):
 
     def __init__(
         self,
-        nodes: Sequence[Node],
-        inputs: Mapping[str, Any],
+        block: Block,
+        inputs: Mapping[str, Input],
         outputs: Sequence[str],
         arrays: Mapping[str, Array],
         kinds: Mapping[str, str],
@@ -74,19 +76,37 @@ class OnnxModule(Module):
         super().__init__()
         self.input_names = list(inputs)
         self.output_names = list(outputs)
-        self._dtypes = dict(inputs)
-        self._nodes = list(nodes)
+        self._kinds = dict(inputs)
+        self._block = block
         self._constants: dict[str, Any] = {}
         self._owners: dict[str, tuple[Module, str]] = {}
         for name, array in arrays.items():
             self._enter(name, array, kinds[name], trainable)
-        self._mark_last()
+        self._fold()
+
+    def _fold(self) -> None:
+        """Run the nodes that compute numbers from constants, once and for all."""
+        left = []
+        for node in self._block.nodes:
+            given = [self._constants.get(name, _ABSENT) for name in node.inputs if name]
+            if on_host(node, given) and not node.blocks:
+                values = {n: self._constants[n] for n in node.inputs if n}
+                run(node, values)
+                made = {n: values[n] for n in node.outputs if n in values}
+                self._constants.update(made)
+            else:
+                left.append(node)
+        self._block.nodes = left
+        self._block.mark_last()
 
     def _enter(self, name: str, array: Array, kind: str, trainable: bool) -> None:
         """Store a constant array: as a parameter, a buffer, or a known number."""
+        if kind == "numbers":
+            self._constants[name] = Known(array)
+            return
         if kind == "constant":
-            whole = array.dtype == _INT64 and array.ndim < 2
-            known = whole or array.size == 1  # sizes, positions, limits
+            few = array.dtype.kind in "iub" and array.size <= LARGEST
+            known = few or array.size == 1  # sizes, positions, limits
             self._constants[name] = (
                 Known(array) if known else from_numpy(np.array(array))
             )
@@ -104,26 +124,21 @@ class OnnxModule(Module):
             owner.register_buffer(last, tensor)
         self._owners[name] = owner, last
 
-    def _mark_last(self) -> None:
-        """Note for each node which values no later node needs."""
-        needed = set(self.output_names)
-        for node in reversed(self._nodes):
-            names = {*node.inputs, *node.outputs} - {""}
-            node.last = sorted(names - needed)
-            needed |= names
-
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Run the graph."""
-        values = dict(self._given(args, kwargs))
-        values.update(self._constants)
-        for name, (owner, last) in self._owners.items():
-            values[name] = owner(last) if owner is not self else getattr(self, last)
-        for node in self._nodes:
-            self._run(node, values)
-        results = tuple(tensor_of(values[name]) for name in self.output_names)
+        given = dict(self._given(args, kwargs))
+        inputs = [given[name] for name in self.input_names]
+        results = tuple(map(tensor_of, self._block.run(self._values(), *inputs)))
         return results[0] if len(results) == 1 else results
 
-    def _given(self, args: Any, kwargs: Any) -> Iterator[tuple[str, Tensor]]:
+    def _values(self) -> dict[str, Any]:
+        """Return the constants and parameters by name."""
+        values = dict(self._constants)
+        for name, (owner, last) in self._owners.items():
+            values[name] = owner(last) if owner is not self else getattr(self, last)
+        return values
+
+    def _given(self, args: Any, kwargs: Any) -> Iterator[tuple[str, Any]]:
         named = dict(zip(self.input_names, args, strict=False))
         unknown = sorted(set(kwargs) - set(self.input_names) | set(kwargs) & set(named))
         missing = [n for n in self.input_names if n not in named and n not in kwargs]
@@ -134,74 +149,23 @@ class OnnxModule(Module):
                 f"{', '.join(self.input_names)}."
             )
         for name, value in {**named, **kwargs}.items():
-            check_type("OnnxModule", name, value, Tensor, "a tensor")
-            if value.dtype is not self._dtypes[name]:
-                raise DTypeError(
-                    f"OnnxModule: `{name}` is a tensor of {value.dtype}; the graph "
-                    f"needs {self._dtypes[name]}. Convert it with "
-                    f".to({self._dtypes[name]})."
-                )
+            self._check(name, value, self._kinds[name])
             yield name, value
 
     @staticmethod
-    def _run(node: Node, values: dict[str, Any]) -> None:
-        given = [values[name] if name else None for name in node.inputs]
-        try:
-            results = _results(node, given)
-        except AutocalcError:
-            raise
-        except Exception as error:  # any error that a damaged node causes
-            shapes = ", ".join(_described(x) for x in given)
-            raise OnnxError(
-                f"OnnxModule: the operator {node.op} ({node.name}) cannot be run with "
-                f"the inputs {shapes}: {error}"
-            ) from error
-        _check_used(node, len(results))
-        values.update(zip(node.outputs, results, strict=False))
-        for name in node.last:
-            values.pop(name, None)
-
-
-def _results(node: Node, given: list[Any]) -> tuple[Any, ...]:
-    """Run a node: on the host if all inputs are sizes, else by its reader."""
-    if node.op in KNOWN and all(x is None or _is_whole(x) for x in given):
-        arrays = [x and x.array for x in given]
-        return (Known(np.asarray(KNOWN[node.op](node, *arrays))),)
-    reader = READERS[node.op]
-    operands = [
-        numbers_of(x) if i in reader.numbers and x is not None else tensor_of(x)
-        for i, x in enumerate(given)
-    ]
-    results = reader.function(node, *operands)
-    return results if isinstance(results, tuple) else (results,)
-
-
-def _check_used(node: Node, count: int) -> None:
-    """Raise if a node has unused attributes, or more outputs than are known."""
-    unused = node.attributes.keys() - node.used - {*READERS[node.op].unused}
-    if unused:
-        raise OnnxError(
-            f"OnnxModule: the operator {node.op} ({node.name}) has the attributes "
-            f"{', '.join(sorted(unused))}, which AutoCalc does not know. Export the "
-            f"model with an older version of the operators."
-        )
-    missing = [name for name in node.outputs[count:] if name]
-    if missing:
-        raise OnnxError(
-            f"OnnxModule: the operator {node.op} ({node.name}) has the outputs "
-            f"{', '.join(missing)}; AutoCalc computes only the first {count}."
-        )
-
-
-def _described(value: Any) -> str:
-    if value is None:
-        return "none"
-    tensor = tensor_of(value)
-    return f"{tensor.dtype}{list(tensor.shape)}"
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, Known) and value.array.dtype == _INT64
+    def _check(name: str, value: Any, kind: Input) -> None:
+        """Raise unless a value is what an input takes."""
+        if value is None and kind.optional:
+            return
+        if kind.several:
+            check_type("OnnxModule", name, value, (list, tuple), "a list of tensors")
+        for one in value if kind.several else [value]:
+            check_type("OnnxModule", name, one, Tensor, "a tensor")
+            if one.dtype is not kind.dtype:
+                raise DTypeError(
+                    f"OnnxModule: `{name}` is a tensor of {one.dtype}; the graph "
+                    f"needs {kind.dtype}. Convert it with .to({kind.dtype})."
+                )
 
 
 def _free(name: str) -> str:

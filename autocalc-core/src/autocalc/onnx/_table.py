@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -19,17 +19,26 @@ class Reader(NamedTuple):
     Attributes
     ----------
     function
-        ``function(node, *inputs)`` returns a tensor, or a tuple of tensors.
+        ``function(node, *inputs)`` returns a tensor, or a tuple of tensors.  If the
+        node has blocks, they are keyword arguments: functions of values that return a
+        list of values.
     numbers
         The positions of inputs that are passed as lists of Python numbers.
     unused
         Attributes that do not change the result, at least if `function` does not read
         them.  A node with any other attribute is refused.
+    only
+        Maps an attribute to the values that are supported; the first is the default.
+        A node with another value is refused when the file is loaded.
+    refuses
+        ``refuses(node)`` returns why a node is not supported, or "".
     """
 
     function: Callable[..., Any]
     numbers: tuple[int, ...] = ()
     unused: tuple[str, ...] = ()
+    only: Mapping[str, tuple[Any, ...]] = {}
+    refuses: Callable[[Any], str] | None = None
 
 
 #: Maps the name of an operator to its reader.
@@ -47,12 +56,17 @@ def writes(*names: str) -> Callable[[Function], Function]:
 
 
 def reads(
-    *names: str, numbers: tuple[int, ...] = (), unused: tuple[str, ...] = ()
+    *names: str,
+    numbers: tuple[int, ...] = (),
+    unused: tuple[str, ...] = (),
+    only: Mapping[str, tuple[Any, ...]] | None = None,
+    refuses: Callable[[Any], str] | None = None,
 ) -> Callable[[Function], Function]:
     """Register a function as the reader of operators."""
 
     def enter(function: Function) -> Function:
-        READERS.update(dict.fromkeys(names, Reader(function, numbers, unused)))
+        reader = Reader(function, numbers, unused, only or {}, refuses)
+        READERS.update(dict.fromkeys(names, reader))
         return function
 
     return enter

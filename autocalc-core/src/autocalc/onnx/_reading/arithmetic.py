@@ -17,8 +17,10 @@ from autocalc._ops.elementwise import (
     trigonometric,
 )
 from autocalc._ops.indexing import masking
+from autocalc._ops.random import random_draws
 from autocalc._ops.reductions import logical
 from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.generator import Generator
 from autocalc.nn import functional
 from autocalc.onnx._node import Node
 from autocalc.onnx._table import READERS, Reader, reads
@@ -69,15 +71,30 @@ _SAME = {
 }
 
 
+#: Attributes of early versions, which broadcast only on request.
+_EARLY = ("axis", "broadcast")
+
+
+def aligned(node: Node, x: Tensor, y: Tensor) -> Tensor:
+    """Return `y` as early versions broadcast it: its dimensions from `axis` on."""
+    axis = node.get("axis")
+    if node.opset >= 7 or axis is None or y.ndim == x.ndim:
+        return y
+    behind = x.ndim - axis % x.ndim - y.ndim
+    return y.reshape(*y.shape, *[1] * behind)
+
+
 def _same(function: Any) -> Any:
     def read(node: Node, *inputs: Tensor) -> Tensor:
+        if node.opset < 7 and len(inputs) == 2:
+            inputs = (inputs[0], aligned(node, *inputs))
         result: Tensor = function(*inputs)
         return result
 
     return read
 
 
-READERS.update({name: Reader(_same(f)) for name, f in _SAME.items()})
+READERS.update({name: Reader(_same(f), (), _EARLY) for name, f in _SAME.items()})
 
 
 @reads("Identity")
@@ -92,20 +109,34 @@ def _(
     ratio: list[float] | None = None,
     training: list[bool] | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return the input: graphs run for inference, where dropout does nothing."""
-    if ratio is None or ratio[0] > 0:
-        node.expect("training_mode", bool(training and training[0]), False)
-    return x, constants.ones(x.shape, dtype=dtypes.bool_)
+    """Return the input, unless the graph itself asks for training."""
+    share = ratio[0] if ratio else 0.5
+    if not (training and training[0]) or share == 0:
+        return x, constants.ones(x.shape, dtype=dtypes.bool_)
+    kept = drawn(node, lambda generator: random_draws.rand(x.shape, **generator))
+    mask = kept >= share
+    return x * mask.to(x.dtype) / (1 - share), mask
 
 
-@reads("Pow")
+def drawn(node: Node, draw: Any) -> Tensor:
+    """Return random numbers, from the node's own seed if it has one."""
+    seed = node.get("seed")
+    if seed is None:
+        result: Tensor = draw({})
+        return result
+    generator = Generator()
+    generator.manual_seed(int(seed))
+    return draw({"generator": generator})  # type: ignore[no-any-return]
+
+
+@reads("Pow", unused=_EARLY)
 def _(node: Node, x: Tensor, y: Tensor) -> Tensor:
-    return arithmetic.pow(x, y).to(x.dtype)
+    return arithmetic.pow(x, aligned(node, x, y)).to(x.dtype)
 
 
-@reads("Div")
+@reads("Div", unused=_EARLY)
 def _(node: Node, x: Tensor, y: Tensor) -> Tensor:
-    whole = not x.is_floating_point()
+    whole, y = not x.is_floating_point(), aligned(node, x, y)
     return (
         arithmetic.div(x, y, rounding_mode="trunc") if whole else arithmetic.div(x, y)
     )
@@ -114,6 +145,18 @@ def _(node: Node, x: Tensor, y: Tensor) -> Tensor:
 @reads("Mod")
 def _(node: Node, x: Tensor, y: Tensor) -> Tensor:
     return arithmetic.fmod(x, y) if node.get("fmod", 0) else arithmetic.remainder(x, y)
+
+
+@reads("BitShift", only={"direction": (None, "LEFT", "RIGHT")})
+def _(node: Node, x: Tensor, y: Tensor) -> Tensor:
+    left = node.get("direction") == "LEFT"
+    shift = bitwise.bitwise_left_shift if left else bitwise.bitwise_right_shift
+    return shift(x, y)
+
+
+@reads("Mean")
+def _(node: Node, *x: Tensor) -> Tensor:
+    return reduce(arithmetic.add, x) / len(x)
 
 
 @reads("Max")
@@ -153,6 +196,9 @@ def _(node: Node, x: Tensor, y: Tensor) -> Tensor:
 
 @reads("IsInf")
 def _(node: Node, x: Tensor) -> Tensor:
-    node.only("detect_negative", 1)
-    node.only("detect_positive", 1)
-    return comparison.isinf(x)
+    found = comparison.isinf(x)
+    if not node.get("detect_negative", 1):
+        found = logical.logical_and(found, x > 0)
+    if not node.get("detect_positive", 1):
+        found = logical.logical_and(found, x < 0)
+    return found

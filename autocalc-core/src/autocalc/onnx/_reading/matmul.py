@@ -15,7 +15,7 @@ def _(node: Node, a: Tensor, b: Tensor) -> Tensor:
     return matmul.matmul(a, b)
 
 
-@reads("Gemm")
+@reads("Gemm", unused=("broadcast",))
 def _(node: Node, a: Tensor, b: Tensor, c: Tensor | None = None) -> Tensor:
     """Return alpha * a @ b + beta * c, as a linear layer if it is one."""
     alpha, beta = node.get("alpha", 1.0), node.get("beta", 1.0)

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from autocalc._ops.elementwise import exponential
+from autocalc._ops.indexing import masking
 from autocalc._ops.reductions import reduction, variance
 from autocalc._tensor import Tensor, dtypes
 from autocalc.nn import functional
@@ -11,13 +14,22 @@ from autocalc.onnx._node import Node
 from autocalc.onnx._table import reads
 
 
-@reads("BatchNormalization", unused=("momentum",))
+@reads("BatchNormalization", unused=("momentum",), only={"spatial": (1,)})
 def _(
     node: Node, x: Tensor, weight: Tensor, bias: Tensor, mean: Tensor, var: Tensor
-) -> Tensor:
-    node.only("training_mode", 0)
+) -> Any:
     eps = node.get("epsilon", 1e-5)
-    return functional.batch_norm(x, mean, var, weight, bias, False, 0.0, eps)
+    training = node.get("training_mode", 0) or (
+        node.opset < 14 and len([name for name in node.outputs if name]) > 1
+    )
+    if not training:
+        return functional.batch_norm(x, mean, var, weight, bias, False, 0.0, eps)
+    kept, dims = node.get("momentum", 0.9), (0, *range(2, x.ndim))
+    now = reduction.mean(x, dims)
+    spread = variance.var(x, dims, correction=0)
+    out = functional.batch_norm(x, now, spread, weight, bias, False, 0.0, eps)
+    means = mean * kept + now * (1 - kept)
+    return out, means, var * kept + spread * (1 - kept), now, spread
 
 
 @reads("InstanceNormalization")
@@ -26,11 +38,10 @@ def _(node: Node, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     return functional.instance_norm(x, None, None, weight, bias, True, 0.0, eps)
 
 
-@reads("LayerNormalization")
+@reads("LayerNormalization", unused=("stash_type",))
 def _(
     node: Node, x: Tensor, weight: Tensor, bias: Tensor | None = None
 ) -> tuple[Tensor, ...]:
-    node.only("stash_type", 1)
     axis, eps = node.get("axis", -1), node.get("epsilon", 1e-5)
     shape = x.shape[axis:]
     weight = weight.expand(shape) if weight.shape != shape else weight
@@ -44,7 +55,7 @@ def _(
     return out, mean, exponential.rsqrt(spread + eps)
 
 
-@reads("RMSNormalization")
+@reads("RMSNormalization", unused=("stash_type",))
 def _(node: Node, x: Tensor, weight: Tensor) -> Tensor:
     shape = x.shape[node.get("axis", -1) :]
     return functional.rms_norm(
@@ -52,10 +63,40 @@ def _(node: Node, x: Tensor, weight: Tensor) -> Tensor:
     )
 
 
-@reads("GroupNormalization")
+@reads("GroupNormalization", unused=("stash_type",))
 def _(node: Node, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     groups, eps = node.get("num_groups"), node.get("epsilon", 1e-5)
     if node.opset < 21:  # one number for each group
         each = x.shape[1] // groups
         weight, bias = weight.repeat_interleave(each), bias.repeat_interleave(each)
     return functional.group_norm(x, groups, weight, bias, eps)
+
+
+@reads("LRN")
+def _(node: Node, x: Tensor) -> Tensor:
+    size, alpha = node.get("size"), node.get("alpha", 1e-4)
+    beta, bias = node.get("beta", 0.75), node.get("bias", 1.0)
+    before = (size - 1) // 2
+    squares = (x * x).reshape(x.shape[0], 1, x.shape[1], -1)
+    squares = functional.pad(squares, [0, 0, before, size - 1 - before])
+    sums = functional.avg_pool2d(squares, (size, 1), (1, 1)).reshape(x.shape)
+    result: Tensor = x / (bias + alpha * sums) ** beta
+    return result
+
+
+@reads("LpNormalization", only={"p": (2, 1)})
+def _(node: Node, x: Tensor) -> Tensor:
+    """Return the quotient by the norm; it is 0 where the norm is 0."""
+    axis = node.get("axis", -1)
+    squares = node.get("p", 2) == 2
+    norm = reduction.sum(x * x if squares else abs(x), axis, True)
+    norm = exponential.sqrt(norm) if squares else norm
+    return masking.where(norm == 0, x * 0, x / norm)
+
+
+@reads("MeanVarianceNormalization")
+def _(node: Node, x: Tensor) -> Tensor:
+    axes = tuple(node.get("axes", [0, 2, 3]))
+    centred = x - reduction.mean(x, axes, True)
+    spread = exponential.sqrt(reduction.mean(centred * centred, axes, True))
+    return centred / (spread + 1e-9)

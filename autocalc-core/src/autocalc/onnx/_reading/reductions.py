@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-from autocalc._ops.arranging import rearranging
+from autocalc._ops.arranging import joining, rearranging
+from autocalc._ops.creation import constants
 from autocalc._ops.elementwise import exponential
 from autocalc._ops.reductions import extrema, reduction, softmax
 from autocalc._ops.sequences import scans, sorting
-from autocalc._tensor import Tensor
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.limits import iinfo
 from autocalc.onnx._node import Node
 from autocalc.onnx._table import READERS, Reader, reads
 
@@ -45,9 +48,39 @@ def _reduction(function: Any) -> Any:
     return read
 
 
+def _log_sum(x: Tensor, axes: Any, keep: bool) -> Tensor:
+    return exponential.log(reduction.sum(x, axes, keep))
+
+
+def _extremum(function: Any, worst: Any) -> Any:
+    """Return a maximum or minimum, which of no elements is an infinity."""
+
+    def run(x: Tensor, axes: Any, keep: bool) -> Tensor:
+        if any(x.shape[axis] == 0 for axis in axes):
+            some = reduction.sum(x, axes, keep)
+            return constants.full(some.shape, worst(x), dtype=x.dtype)
+        if x.dtype is dtypes.bool_:
+            return function(x.to(dtypes.uint8), axes, keep)  # type: ignore[no-any-return]
+        return function(x, axes, keep)  # type: ignore[no-any-return]
+
+    return run
+
+
+def _limits(x: Tensor) -> tuple[Any, Any]:
+    if x.dtype is dtypes.bool_:
+        return False, True
+    if x.is_floating_point():
+        return -math.inf, math.inf
+    return iinfo(x.dtype).min, iinfo(x.dtype).max
+
+
+_maximum = _extremum(extrema.amax, lambda x: _limits(x)[0])
+_minimum = _extremum(extrema.amin, lambda x: _limits(x)[1])
+
 _REDUCTIONS = {
+    "ReduceLogSum": _log_sum,
     "ReduceL1": _l1, "ReduceL2": _l2, "ReduceLogSumExp": softmax.logsumexp,
-    "ReduceMax": extrema.amax, "ReduceMean": reduction.mean, "ReduceMin": extrema.amin,
+    "ReduceMax": _maximum, "ReduceMean": reduction.mean, "ReduceMin": _minimum,
     "ReduceProd": _product, "ReduceSum": reduction.sum, "ReduceSumSquare": _square_sum,
 }  # fmt: skip
 _UNUSED = ("keepdims", "noop_with_empty_axes")
@@ -66,26 +99,38 @@ def _(node: Node, x: Tensor) -> Tensor:
     return extrema.amax(x, tuple(range(2, x.ndim)), True)
 
 
-@reads("ArgMax")
-def _(node: Node, x: Tensor) -> Tensor:
-    node.only("select_last_index", 0)
-    return extrema.argmax(x, node.get("axis", 0), bool(node.get("keepdims", 1)))
+def _position(function: Any) -> Any:
+    def read(node: Node, x: Tensor) -> Tensor:
+        axis, keep = node.get("axis", 0), bool(node.get("keepdims", 1))
+        if not node.get("select_last_index", 0):
+            return function(x, axis, keep)  # type: ignore[no-any-return]
+        turned = function(rearranging.flip(x, [axis]), axis, keep)
+        return x.shape[axis] - 1 - turned  # type: ignore[no-any-return]
+
+    return read
 
 
-@reads("ArgMin")
-def _(node: Node, x: Tensor) -> Tensor:
-    node.only("select_last_index", 0)
-    return extrema.argmin(x, node.get("axis", 0), bool(node.get("keepdims", 1)))
+READERS["ArgMax"] = Reader(_position(extrema.argmax))
+READERS["ArgMin"] = Reader(_position(extrema.argmin))
 
 
-@reads("CumSum", numbers=(1,))
-def _(node: Node, x: Tensor, axis: list[int]) -> Tensor:
-    node.only("exclusive", 0)
-    if node.get("reverse", 0):
-        return rearranging.flip(
-            scans.cumsum(rearranging.flip(x, axis), axis[0]), axis
-        ).to(x.dtype)
-    return scans.cumsum(x, axis[0]).to(x.dtype)
+def _running(function: Any, first: int) -> Any:
+    def read(node: Node, x: Tensor, axes: list[int]) -> Tensor:
+        axis = axes[0] % x.ndim
+        turned = bool(node.get("reverse", 0))
+        x = rearranging.flip(x, [axis]) if turned else x
+        found = function(x, axis).to(x.dtype)
+        if node.get("exclusive", 0):
+            size = x.shape[axis]
+            none = constants.full(found.narrow(axis, 0, 1).shape, first, dtype=x.dtype)
+            found = joining.cat([none, found.narrow(axis, 0, size - 1)], axis)
+        return rearranging.flip(found, [axis]) if turned else found
+
+    return read
+
+
+READERS["CumSum"] = Reader(_running(scans.cumsum, 0), (1,))
+READERS["CumProd"] = Reader(_running(scans.cumprod, 1), (1,))
 
 
 @reads("TopK", numbers=(1,), unused=("sorted",))
