@@ -390,10 +390,9 @@ def t(input: Tensor) -> Tensor:
     tensor([[1, 3],
             [2, 4]])
     """
-    if input.__class__ is not Tensor:
-        if KINDS and (own := elsewhere("t", input)) is not None:
-            return own(input)  # type: ignore[no-any-return]  # a tensor
-        check_tensor("t", input)
+    plain = input.__class__ is Tensor
+    if not plain and (own := elsewhere("t", check_tensor("t", input))) is not None:
+        return own(input)  # type: ignore[no-any-return]  # a tensor
     a = input._array
     if a.ndim > 2:
         message = (
