@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._batching.calls import DECLINED, Call, rule
+from autocalc._batching.layers import convolved
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.state import check_values
 from autocalc.errors import VmapError
@@ -359,6 +360,8 @@ def _images(call: Call) -> Any:
     places = _IMAGES[call.spec.name]
     if call.spec.name == "conv_activation" and call.inputs[3] is not None:
         places = (0, 3)
+    if call.spec.name in {"conv", "conv_dx"} and not call.only(0):
+        return convolved(call)
     if not call.only(*places) or call.ndim(0) == 0:
         return DECLINED
     operands = list(call.inputs)

@@ -122,8 +122,15 @@ class Batched:
         """Take a new array as the data, if nothing has used the memory yet."""
         if self._data is not None or not result.flags.c_contiguous:
             return False
+        if result.shape != self.sizes + self.shape or result.dtype != self.dtype:
+            return False
         self._data = result
         return True
+
+    @property
+    def is_used(self) -> bool:
+        """Whether the memory exists: something may have written to it."""
+        return self._data is not None
 
     @property
     def strides(self) -> tuple[int, ...]:

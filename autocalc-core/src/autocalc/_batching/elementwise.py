@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""The short path of elementwise kernels for batched arrays.
+
+Broadcasting computes all examples at once: operands keep one dimension for each level,
+and a level in which the examples share memory has the size 1.  Nothing is repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autocalc._dispatch.device.batches import Batched, Levels
+from autocalc._dispatch.device.device import DeviceArray
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._kernels.spec import KernelSpec
+
+
+def short_path(spec: KernelSpec) -> Callable[..., bool] | None:
+    """Return a function that computes a call and returns True, or declines it.
+
+    None if the kernel is not elementwise, or has several outputs.
+    """
+    if not spec.elementwise or spec.writes or spec.free or len(spec.outputs) > 1:
+        return None
+    call, m = getattr(arrays, spec.name), len(spec.inputs)
+    accumulates = bool(spec.accumulates)
+
+    def run(out: Any, *rest: Any) -> bool:
+        raw = out.raw if out.__class__ is DeviceArray else None
+        attributes = rest[m:]
+        if raw.__class__ is not Batched or (accumulates and attributes[-1]):
+            return False
+        operands = _operands(rest[:m], raw)
+        if operands is None:
+            return False
+        attributes = attributes[:-1] if accumulates else attributes
+        if raw.is_used:
+            return _written(call, raw, operands, attributes)
+        if attributes or operands[0].dtype == raw.dtype:
+            result = call(*operands, *attributes)
+            if not raw.give(result):
+                arrays.copy(result, into=raw.data)
+        else:
+            call(*operands, into=raw.data)
+        return True
+
+    return run
+
+
+def _written(
+    call: Callable[..., Any], raw: Batched, operands: list[Any], attributes: Any
+) -> bool:
+    """Compute into memory that is in use, unless another operand may share it."""
+    out = raw.data
+    if attributes or any(
+        x is not out and (x is None or np.may_share_memory(x, out)) for x in operands
+    ):
+        return False
+    call(*operands, into=out)
+    return True
+
+
+def _operands(given: Sequence[Any], raw: Batched) -> list[Any] | None:
+    """Return the arrays of operands, lined up with a result; None to decline."""
+    levels, ndim, found, batched = raw.levels, len(raw.shape), [], False
+    for x in given:
+        if x is None or x.__class__ is np.ndarray:  # absent, or shared by all
+            found.append(x)
+            continue
+        one = x.raw
+        if one.__class__ is not Batched:
+            return None
+        data = one.data
+        if one.levels != levels or not all(data.strides[: len(levels)]):
+            data = _shared(one, levels)
+            if data is None:
+                return None
+        missing = len(levels) + ndim - data.ndim
+        if data.ndim > len(one.shape):
+            batched = True
+            if missing:
+                lead = data.shape[: len(levels)]
+                data = arrays.reshape(data, (*lead, *(1,) * missing, *one.shape))
+        found.append(data)
+    return found if batched and found[0] is not None else None
+
+
+def _shared(one: Batched, levels: Levels) -> Any:
+    """Return an operand whose examples share memory in some levels.
+
+    Those levels have the size 1, or all levels are absent; None if the operand has a
+    level that the result lacks.
+    """
+    own, data = one.levels, one.data
+    if not data.size or not set(own) <= set(levels):
+        return None
+    if not any(data.strides[: len(own)]):
+        return data[(*(0,) * len(own), ...)]
+    at = {level: i for i, level in enumerate(own)}
+    index: list[Any] = []
+    for level in levels:
+        place = at.get(level)
+        repeats = place is not None and not data.strides[place]
+        index.append(None if place is None else slice(0, 1) if repeats else slice(None))
+    return data[tuple(index)]
