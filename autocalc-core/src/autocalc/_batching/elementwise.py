@@ -23,6 +23,8 @@ def short_path(spec: KernelSpec) -> Callable[..., bool] | None:
 
     None if the kernel is not elementwise, or has several outputs.
     """
+    if spec.name == "fill":
+        return _filled
     if not spec.elementwise or spec.writes or spec.free or len(spec.outputs) > 1:
         return None
     call, m = getattr(arrays, spec.name), len(spec.inputs)
@@ -50,6 +52,20 @@ def short_path(spec: KernelSpec) -> Callable[..., bool] | None:
     return run
 
 
+def _filled(out: Any, value: Any) -> bool:
+    """Fill with one number that all examples share."""
+    raw = out.raw if out.__class__ is DeviceArray else None
+    if raw.__class__ is not Batched or raw.is_used:
+        return False
+    if value.__class__ is DeviceArray:
+        value = value.raw
+        if value.__class__ is not Batched or not value.is_same or not value.data.size:
+            return False
+        value = value.data[(*(0,) * len(value.levels), ...)]
+    arrays.copy(value, into=raw.data)
+    return True
+
+
 def _written(
     call: Callable[..., Any], raw: Batched, operands: list[Any], attributes: Any
 ) -> bool:
@@ -65,26 +81,25 @@ def _written(
 
 def _operands(given: Sequence[Any], raw: Batched) -> list[Any] | None:
     """Return the arrays of operands, lined up with a result; None to decline."""
-    levels, ndim, found, batched = raw.levels, len(raw.shape), [], False
+    levels, found, batched = raw.levels, [], False
+    n = len(levels)
+    ndim = n + len(raw.shape)
     for x in given:
-        if x is None or x.__class__ is np.ndarray:  # absent, or shared by all
-            found.append(x)
-            continue
-        one = x.raw
-        if one.__class__ is not Batched:
-            return None
-        data = one.data
-        if one.levels != levels or not all(data.strides[: len(levels)]):
-            data = _shared(one, levels)
-            if data is None:
+        if x.__class__ is DeviceArray:
+            one = x.raw
+            if one.__class__ is not Batched:
                 return None
-        missing = len(levels) + ndim - data.ndim
-        if data.ndim > len(one.shape):
-            batched = True
-            if missing:
-                lead = data.shape[: len(levels)]
-                data = arrays.reshape(data, (*lead, *(1,) * missing, *one.shape))
-        found.append(data)
+            x = one.data
+            if one.levels != levels or 0 in x.strides[:n]:
+                x = _shared(one, levels)
+                if x is None:
+                    return None
+            if x.ndim > len(one.shape):
+                batched = True
+                if x.ndim < ndim:
+                    ones = (1,) * (ndim - x.ndim)
+                    x = arrays.reshape(x, (*x.shape[:n], *ones, *one.shape))
+        found.append(x)  # None is absent, and all examples share an array on the CPU
     return found if batched and found[0] is not None else None
 
 

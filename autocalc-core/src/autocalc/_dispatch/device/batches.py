@@ -109,7 +109,10 @@ class Batched:
     @property
     def sizes(self) -> tuple[int, ...]:
         """The sizes of the hidden dimensions."""
-        return tuple([level.size for level in self.levels])
+        levels = self.levels
+        if len(levels) == 1:
+            return (levels[0].size,)
+        return tuple([level.size for level in levels])
 
     @property
     def data(self) -> Any:
@@ -136,11 +139,7 @@ class Batched:
     def strides(self) -> tuple[int, ...]:
         """The strides of one example in bytes."""
         if self._data is None:
-            steps, step = [], self.dtype.itemsize
-            for size in reversed(self.shape):
-                steps.append(step)
-                step *= max(size, 1)
-            return tuple(reversed(steps))
+            return _strides_of(self.shape, self.dtype.itemsize)
         strides: tuple[int, ...] = self._data.strides[len(self.levels) :]
         return strides
 
@@ -215,6 +214,27 @@ class Batched:
         return self._like(self.data.view(dtype))
 
 
+@lru_cache(1024)
+def _strides_of(shape: tuple[int, ...], step: int) -> tuple[int, ...]:
+    """Return the strides of a row-major array."""
+    steps = []
+    for size in reversed(shape):
+        steps.append(step)
+        step *= max(size, 1)
+    return tuple(reversed(steps))
+
+
+def _repeated(array: Any, shape: tuple[int, ...]) -> Any:
+    """Return a read-only view of an array with further dimensions, of stride 0."""
+    if not array.flags.c_contiguous:
+        return np.broadcast_to(array, shape)
+    # NumPy's broadcast_to takes ten times as long.
+    strides = (*(0,) * (len(shape) - array.ndim), *array.strides)
+    seen = np.ndarray(shape, array.dtype, array, 0, strides)
+    seen.flags.writeable = False
+    return seen
+
+
 def _is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...], step: int) -> bool:
     for size, stride in zip(reversed(shape), reversed(strides), strict=True):
         if size != 1 and stride != step:
@@ -239,11 +259,17 @@ class BatchedLibrary(WithoutWork):
 
     def __init__(self, numbers: tuple[int, ...]) -> None:
         self._numbers = numbers
+        self._known: list[Any] = []
 
     @property
     def levels(self) -> Levels:
         """The living levels of the place."""
-        return tuple([_LEVELS[number] for number in self._numbers])
+        found = tuple([known() for known in self._known])
+        if found and None not in found:
+            return found
+        found = tuple([_LEVELS[number] for number in self._numbers])
+        self._known = [weakref.ref(level) for level in found]
+        return found
 
     def empty(self, shape: Any, dtype: Any) -> Batched:
         """Return a new array; its memory is allocated when it is used."""
@@ -253,7 +279,7 @@ class BatchedLibrary(WithoutWork):
         """Return an array in which all examples are the same, read-only memory."""
         levels = self.levels
         sizes = tuple([level.size for level in levels])
-        data = np.broadcast_to(array, sizes + array.shape)
+        data = _repeated(array, sizes + array.shape)
         return Batched(levels, data, array.shape, array.dtype)
 
     def repeated(self, array: Any) -> Batched:
@@ -269,8 +295,10 @@ class BatchedLibrary(WithoutWork):
         index = tuple([slice(None) if one in own else None for one in levels])
         sizes = tuple([level.size for level in levels])
         shape = data.shape[len(own) :]
-        place = (*index, ...)
-        seen = np.broadcast_to(data[place], sizes + shape)
+        if own:
+            seen = np.broadcast_to(data[(*index, ...)], sizes + shape)
+        else:
+            seen = _repeated(data, sizes + shape)
         return Batched(levels, seen, shape, data.dtype)
 
     def to_host(self, array: Batched) -> Any:
