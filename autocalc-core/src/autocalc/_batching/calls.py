@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from autocalc._batching.elementwise import short_path
+from autocalc._batching.short_paths import short_path
 from autocalc._dispatch.device.batches import (
     Batched,
     Level,

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The short path of elementwise kernels for batched arrays.
+"""Short paths of the kernels that are called most often with batched arrays.
 
 Broadcasting computes all examples at once: operands keep one dimension for each level,
 and a level in which the examples share memory has the size 1.  Nothing is repeated.
+What a short path declines, the rule of the kernel computes.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from autocalc._kernels.spec import KernelSpec
 def short_path(spec: KernelSpec) -> Callable[..., bool] | None:
     """Return a function that computes a call and returns True, or declines it.
 
-    None if the kernel is not elementwise, or has several outputs.
+    None if the kernel has no short path.
     """
-    if spec.name == "fill":
-        return _filled
+    if spec.name in _OTHERS:
+        return _OTHERS[spec.name]
     if not spec.elementwise or spec.writes or spec.free or len(spec.outputs) > 1:
         return None
     call, m = getattr(arrays, spec.name), len(spec.inputs)
@@ -42,11 +43,8 @@ def short_path(spec: KernelSpec) -> Callable[..., bool] | None:
         if raw.is_used:
             return _written(call, raw, operands, attributes)
         if attributes or operands[0].dtype == raw.dtype:
-            result = call(*operands, *attributes)
-            if not raw.give(result):
-                arrays.copy(result, into=raw.data)
-        else:
-            call(*operands, into=raw.data)
+            return _gave(raw, call(*operands, *attributes))
+        call(*operands, into=raw.data)
         return True
 
     return run
@@ -84,6 +82,7 @@ def _operands(given: Sequence[Any], raw: Batched) -> list[Any] | None:
     levels, found, batched = raw.levels, [], False
     n = len(levels)
     ndim = n + len(raw.shape)
+    x: Any
     for x in given:
         if x.__class__ is DeviceArray:
             one = x.raw
@@ -121,3 +120,76 @@ def _shared(one: Batched, levels: Levels) -> Any:
         repeats = place is not None and not data.strides[place]
         index.append(None if place is None else slice(0, 1) if repeats else slice(None))
     return data[tuple(index)]
+
+
+def _multiplied(
+    out: Any, other: Any, a: Any, b: Any, bias: Any, *attributes: Any
+) -> bool:
+    """Multiply matrices; if all examples share the second one, multiply all rows."""
+    raw = _new_result(out, other)
+    if raw is None or attributes[-1] or not _is_shared(bias, 1):
+        return False
+    operands = _operands((a, b), raw) if len(raw.shape) > 1 else None
+    if operands is None:
+        return False
+    first, second = operands
+    if second.ndim > 2 or not first.flags.c_contiguous:
+        return _gave(raw, arrays.gemm(first, second, bias, *attributes[:-1])[0])
+    rows = first.reshape(-1, first.shape[-1])
+    result = arrays.gemm(rows, second, bias, *attributes[:-1])[0]
+    return _gave(raw, arrays.reshape(result, (*first.shape[:-1], second.shape[-1])))
+
+
+def _linear(out: Any, other: Any, x: Any, weight: Any, bias: Any, *more: Any) -> bool:
+    """Multiply the rows of all examples by a weight that they share, or by their own."""
+    raw = _new_result(out, other)
+    if raw is None:
+        return False
+    if weight.__class__ is DeviceArray:
+        return _with_own_weights(raw, x, weight, bias, *more)
+    operands = _operands((x,), raw) if _is_shared(bias, 1) else None
+    if operands is None or operands[0].shape[:-1] != (*raw.sizes, *raw.shape[:-1]):
+        return False
+    return _gave(raw, arrays.linear(operands[0], weight, bias, *more)[0])
+
+
+def _with_own_weights(raw: Batched, x: Any, weight: Any, bias: Any, word: str) -> bool:
+    """Multiply the rows of each example by its own weight."""
+    operands = None
+    if len(raw.shape) == 2 and word == "none":
+        operands = _operands((weight, x, bias), raw)
+    if operands is None or operands[0].ndim == 2:
+        return False
+    own, rows, line = operands
+    turned = own.transpose(*range(own.ndim - 2), own.ndim - 1, own.ndim - 2)
+    result = arrays.gemm(rows, turned, None)[0]
+    if line is not None:
+        fits = result.shape == (*raw.sizes, *raw.shape)
+        result = arrays.add(result, line, into=result if fits else None)
+    return _gave(raw, result)
+
+
+def _is_shared(x: Any, ndim: int) -> bool:
+    """Return whether an operand is absent, or one array of `ndim` dimensions."""
+    return x is None or (x.__class__ is np.ndarray and x.ndim == ndim)
+
+
+def _new_result(out: Any, other: Any) -> Batched | None:
+    """Return the result of a call, if it is the only one and its memory is not used."""
+    raw = out.raw if other is None and out.__class__ is DeviceArray else None
+    return None if raw.__class__ is not Batched or raw.is_used else raw
+
+
+def _gave(raw: Batched, result: Any) -> bool:
+    """Store a new array as the result."""
+    if not raw.give(result):
+        arrays.copy(result, into=raw.data)
+    return True
+
+
+#: The short paths of kernels that are not elementwise.
+_OTHERS: dict[str, Callable[..., bool]] = {
+    "fill": _filled,
+    "gemm": _multiplied,
+    "linear": _linear,
+}
