@@ -42,14 +42,17 @@ class Level:
         have the level.
     active
         Whether the call of `vmap` still runs.
+    randomness
+        What random functions do: the argument of `vmap`.
     """
 
-    __slots__ = ("__weakref__", "active", "number", "size", "start")
+    __slots__ = ("__weakref__", "active", "number", "randomness", "size", "start")
 
     def __init__(self, size: int, start: int = 0) -> None:
         self.size = size
         self.start = start
         self.active = True
+        self.randomness = "error"
         with _LOCK:
             taken = set(_LEVELS)
             self.number = next(n for n in range(1, len(taken) + 2) if n not in taken)
@@ -248,7 +251,8 @@ def shared_by_examples(name: str, shape: Any) -> VmapError:
     return VmapError(
         f"vmap: {name} writes different values for each example into a tensor of shape "
         f"{tuple(shape)} that all examples share; vmap: inplace arithmetic is not "
-        f"possible because it would need one tensor for each. Make the tensor inside "
+        f"possible because there exists a Tensor `other` in extra_args that has more "
+        f"elements than `self`. Make the tensor inside "
         f"the function from a batched one, such as by x.new_zeros(...) or "
         f"zeros_like(x), or return a new tensor."
     )
@@ -307,8 +311,8 @@ class BatchedLibrary(WithoutWork):
             raise VmapError(
                 f"vmap: the values of a tensor of shape {array.shape} are needed by "
                 f"Python, but they differ between the {math.prod(array.sizes)} "
-                f"examples. item(), bool(), tolist(), numpy() and results whose shape "
-                f"depends on values do not work inside vmap; it is data-dependent "
+                f"examples. item() on a Tensor, bool(), tolist(), numpy() and results "
+                f"whose shape depends on values do not work inside vmap; it is data-dependent "
                 f"control flow. Use where(), or return the tensor and read it "
                 f"outside of vmap."
             )

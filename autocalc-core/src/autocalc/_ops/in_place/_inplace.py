@@ -43,8 +43,8 @@ from autocalc._ops.views import broadcasting
 from autocalc._ops.views._writing import check_writable, fill_, write
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import require
-from autocalc._tensor.generator import Generator
-from autocalc.errors import ArgumentError, DTypeError
+from autocalc._tensor.generator import Generator, check_own_numbers
+from autocalc.errors import ArgumentError, DTypeError, VmapError
 
 #: Functions of one elementwise kernel that may write over its input.
 _UNARY = frozenset(name for name, k in TABLE.items() if k.signature == "~ out ; a")
@@ -379,7 +379,11 @@ def _draw(kernel: str, x: Tensor, a: Any, b: Any, generator: Any) -> Tensor:
     if array.dtype.kind not in FLOAT_KINDS:
         raise DTypeError(f"{kernel}_: needs float32 or float64, not {x.dtype.name}.")
     out = array if array.flags.c_contiguous else arrays.empty(array.shape, array.dtype)
-    random_into(kernel, out, a, b, generator)
+    try:
+        random_into(kernel, out, a, b, generator)
+    except VmapError:
+        check_own_numbers(f"{kernel}_", array)
+        raise
     if out is not array:
         arrays.copy(out, into=array)
     x._cell().count += 1
@@ -560,4 +564,8 @@ def _check_floats(where: str, x: Tensor) -> None:
 
 def _drawn_into(where: str, x: Tensor, drawn: Tensor) -> Tensor:
     recorded = check_writable(where, x)
-    return write(where, x, as_operand(drawn, x.dtype), recorded)
+    try:
+        return write(where, x, as_operand(drawn, x.dtype), recorded)
+    except VmapError:
+        check_own_numbers(where, x._array)
+        raise
