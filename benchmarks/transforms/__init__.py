@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Transforms of functions beside `torch.func` and JAX."""
