@@ -479,7 +479,7 @@ def _dropped_alike(call: Call) -> Any:
 def _by_values(call: Call) -> Any:
     """Raise: the results of the examples could have different shapes."""
     raise VmapError(
-        f"vmap: the shape of the result of {call.spec.name} depends on the values, so "
-        f"examples could have different shapes. We do not support batching operators "
-        f"that can output dynamic shape. Use where() instead of a mask as an index."
+        f"vmap: We do not support batching operators that can output dynamic shape. "
+        f"The shape of the result of {call.spec.name} depends on the values, so "
+        f"examples could have different shapes. Use where() instead of a mask as an index."
     )
