@@ -44,6 +44,8 @@ def short_path(spec: KernelSpec) -> Callable[..., bool] | None:
             return _written(call, raw, operands, attributes)
         if attributes or operands[0].dtype == raw.dtype:
             return _gave(raw, call(*operands, *attributes))
+        if not _fills(raw, operands):
+            return False
         call(*operands, into=raw.data)
         return True
 
@@ -69,12 +71,19 @@ def _written(
 ) -> bool:
     """Compute into memory that is in use, unless another operand may share it."""
     out = raw.data
-    if attributes or any(
-        x is not out and (x is None or np.may_share_memory(x, out)) for x in operands
-    ):
+    if attributes or not _fills(raw, operands):
         return False
+    for x in operands:
+        if x is not out and (x is None or np.may_share_memory(x, out)):
+            return False
     call(*operands, into=out)
     return True
+
+
+def _fills(raw: Batched, operands: list[Any]) -> bool:
+    """Return whether an operand has the shape of the result; kernels rely on it."""
+    shape = raw.sizes + raw.shape
+    return any(x is not None and x.shape == shape for x in operands)
 
 
 def _operands(given: Sequence[Any], raw: Batched) -> list[Any] | None:
