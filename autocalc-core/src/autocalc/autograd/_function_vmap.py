@@ -64,7 +64,8 @@ def _hidden(cls: Any, level: Level, outputs: Any, out_dims: Any) -> Any:
     """Return outputs without their dimension of examples."""
     leaves, spec = tree_flatten(outputs)
     dims = spread(out_dims, spec)
-    if dims is None:
+    nested = isinstance(out_dims, (list, tuple))
+    if dims is None or (nested and type(out_dims) is not type(outputs)):
         raise VmapError(
             f"{cls.__name__}.vmap: it returned an incompatible (outputs, out_dims): "
             f"out_dims is {out_dims!r} for {spec.num_leaves} outputs. Return one "

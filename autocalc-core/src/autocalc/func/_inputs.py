@@ -122,7 +122,7 @@ def chosen(
 
 
 def _picked(where: str, args: tuple[Any, ...], argnums: Any) -> Any:
-    if isinstance(argnums, bool) or not isinstance(argnums, (int, tuple, list)):
+    if isinstance(argnums, bool) or not isinstance(argnums, (int, tuple)):
         raise ArgumentError(
             f"{where}: argnums must be int or Tuple[int, ...], got: "
             f"{type(argnums).__name__}."

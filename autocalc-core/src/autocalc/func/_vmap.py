@@ -135,7 +135,7 @@ def _in_dims(
     in_dims: Any, args: tuple[Any, ...], spec: TreeSpec, leaves: list[Any]
 ) -> list[int | None]:
     """Return the dimension of each leaf of the arguments, counted from the front."""
-    if not isinstance(in_dims, (int, tuple, list)):
+    if not isinstance(in_dims, (int, tuple)):
         raise ArgumentError(
             f"vmap: `in_dims` is a {type(in_dims).__name__}; expected `in_dims` to be "
             f"int or a (potentially nested) tuple matching the structure of inputs."
@@ -146,8 +146,7 @@ def _in_dims(
             "are trying to vmap over a function with no inputs. Give at least one "
             "tensor."
         )
-    given = tuple(in_dims) if isinstance(in_dims, list) else in_dims
-    dims = spread(given, spec)
+    dims = spread(in_dims, spec)
     if dims is None:
         raise ArgumentError(
             f"vmap: in_dims is not compatible with the structure of `inputs`: it is "

@@ -11,10 +11,6 @@ from autocalc.torch import _mentioned
 
 def _slice_argnums(args: tuple[Any, ...], argnums: Any, as_tuple: bool = True) -> Any:
     """Return the arguments with these numbers, a single one in a tuple."""
-    if not isinstance(argnums, (int, tuple)):
-        raise RuntimeError(
-            f"argnums must be int or Tuple[int, ...], got: {type(argnums).__name__}."
-        )
     found = _picked("_slice_argnums", args, argnums)
     return (found,) if isinstance(argnums, int) and as_tuple else found
 
