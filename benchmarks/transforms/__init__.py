@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Transforms of functions beside `torch.func` and JAX."""
+"""Transforms of functions, compared with `torch.func` and JAX."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from benchmarks.transforms import with_jax
@@ -30,7 +31,7 @@ class Case(NamedTuple):
 def mlp(ml: Any, sizes: Sequence[int], activation: str) -> Any:
     """Return linear layers with an activation between them."""
     layers: list[Any] = []
-    for inputs, outputs in zip(sizes, sizes[1:], strict=False):
+    for inputs, outputs in pairwise(sizes):
         layers += [ml.nn.Linear(inputs, outputs), getattr(ml.nn, activation)()]
     return ml.nn.Sequential(*layers[:-1])
 
@@ -70,9 +71,9 @@ def hessian(ml: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """Return the Hessian of an MLP of 3 layers with respect to 20 inputs."""
     func, net = ml.func, mlp(ml, (20, 32, 32, 1), "Tanh")
     parameters = _parameters(net)
-    return func.hessian(
-        lambda x: func.functional_call(net, parameters, (x,)).sum()
-    ), (ml.randn(20),)
+    return func.hessian(lambda x: func.functional_call(net, parameters, (x,)).sum()), (
+        ml.randn(20),
+    )
 
 
 def laplacian(ml: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:

@@ -474,7 +474,16 @@ def pair(x):
                 r"\(2,\); it must have shape \(3,\), as the primals"
             ),
         ),
-        (lambda x: jvp(ac.mul, (x, x), (x,)), GradError, r"jvp: `primals` hold 2 tensors and `tangents` 1"),
+        (
+            lambda x: jvp(ac.mul, (x, x), (x,)),
+            GradError,
+            r"jvp: `primals` hold 2 tensors and `tangents` 1",
+        ),
+        (
+            lambda x: jvp(ac.sin, (x,), (1.0,)),
+            ArgumentError,
+            r"`tangents` contain a float; both must only contain Tensors",
+        ),
         (lambda x: linearize(ac.sin), ArgumentError, r"linearize: give at least"),
         (lambda x: linearize(ac.sin, x)[1](x[:1]), ShapeError, r"^linearize: a vector"),
         (

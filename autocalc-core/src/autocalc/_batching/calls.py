@@ -18,7 +18,6 @@ from typing import Any
 from autocalc._batching.short_paths import short_path
 from autocalc._dispatch.device.batches import (
     Batched,
-    Level,
     Levels,
     memory,
     shared_by_examples,
@@ -89,7 +88,7 @@ class Call:
 
     def only(self, *places: int) -> bool:
         """Return whether no other inputs than those at `places` are batched."""
-        return not any([b for i, b in enumerate(self.batched) if i not in places])
+        return not any(b for i, b in enumerate(self.batched) if i not in places)
 
     def full(self, i: int) -> Any:
         """Return input `i` with the examples in front, repeated if it is not batched.

@@ -53,9 +53,7 @@ def _conv_dweight(call: Call) -> Any:
     if 0 in g.shape or 0 in x.shape:
         return DECLINED
     *geometry, groups = call.attributes
-    results = call.run(
-        _as_channels(g), _as_channels(x), *geometry, groups * call.size
-    )
+    results = call.run(_as_channels(g), _as_channels(x), *geometry, groups * call.size)
     return [
         None if y is None else arrays.reshape(y, (call.size, *shape))
         for y, shape in zip(results, call.shapes, strict=True)

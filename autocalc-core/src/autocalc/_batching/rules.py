@@ -481,5 +481,6 @@ def _by_values(call: Call) -> Any:
     raise VmapError(
         f"vmap: We do not support batching operators that can output dynamic shape. "
         f"The shape of the result of {call.spec.name} depends on the values, so "
-        f"examples could have different shapes. Use where() instead of a mask as an index."
+        f"examples could have different shapes. Use where() instead of a mask as an "
+        f"index."
     )

@@ -61,7 +61,8 @@ def _filled(out: Any, value: Any) -> bool:
         value = value.raw
         if value.__class__ is not Batched or not value.is_same or not value.data.size:
             return False
-        value = value.data[(*(0,) * len(value.levels), ...)]
+        first = (*(0,) * len(value.levels), ...)
+        value = value.data[first]
     arrays.copy(value, into=raw.data)
     return True
 
@@ -88,27 +89,35 @@ def _fills(raw: Batched, operands: list[Any]) -> bool:
 
 def _operands(given: Sequence[Any], raw: Batched) -> list[Any] | None:
     """Return the arrays of operands, lined up with a result; None to decline."""
-    levels, found, batched = raw.levels, [], False
-    n = len(levels)
-    ndim = n + len(raw.shape)
-    x: Any
+    n, ndim, found = len(raw.levels), len(raw.shape), []
+    batched = False
     for x in given:
+        array = x  # None is absent, and all examples share an array on the CPU
         if x.__class__ is DeviceArray:
-            one = x.raw
-            if one.__class__ is not Batched:
+            array = _lined_up(x.raw, raw.levels, n + ndim)
+            if array is None:
                 return None
-            x = one.data
-            if one.levels != levels or 0 in x.strides[:n]:
-                x = _shared(one, levels)
-                if x is None:
-                    return None
-            if x.ndim > len(one.shape):
-                batched = True
-                if x.ndim < ndim:
-                    ones = (1,) * (ndim - x.ndim)
-                    x = arrays.reshape(x, (*x.shape[:n], *ones, *one.shape))
-        found.append(x)  # None is absent, and all examples share an array on the CPU
+            batched = batched or array.ndim > x.ndim
+        found.append(array)
     return found if batched and found[0] is not None else None
+
+
+def _lined_up(one: Any, levels: Levels, ndim: int) -> Any:
+    """Return an operand with one dimension for each level, and `ndim` in all.
+
+    None declines; if all examples share the operand, it has no such dimensions.
+    """
+    if one.__class__ is not Batched:
+        return None
+    array, n = one.data, len(levels)
+    if one.levels != levels or 0 in array.strides[:n]:
+        array = _shared(one, levels)
+        if array is None:
+            return None
+    missing = ndim - array.ndim
+    if missing and array.ndim > len(one.shape):
+        array = arrays.reshape(array, (*array.shape[:n], *(1,) * missing, *one.shape))
+    return array
 
 
 def _shared(one: Batched, levels: Levels) -> Any:
@@ -121,7 +130,8 @@ def _shared(one: Batched, levels: Levels) -> Any:
     if not data.size or not set(own) <= set(levels):
         return None
     if not any(data.strides[: len(own)]):
-        return data[(*(0,) * len(own), ...)]
+        first = (*(0,) * len(own), ...)
+        return data[first]
     at = {level: i for i, level in enumerate(own)}
     index: list[Any] = []
     for level in levels:
@@ -150,7 +160,7 @@ def _multiplied(
 
 
 def _linear(out: Any, other: Any, x: Any, weight: Any, bias: Any, *more: Any) -> bool:
-    """Multiply the rows of all examples by a weight that they share, or by their own."""
+    """Multiply the rows of all examples by a shared weight, or by their own."""
     raw = _new_result(out, other)
     if raw is None:
         return False

@@ -49,7 +49,7 @@ class NodeView:
 
 def target(edge: Edge) -> Node | Leaf | None:
     """Return the node or leaf of an edge, for any output."""
-    return edge.node if edge.__class__ is Output else edge  # type: ignore[union-attr,return-value]  # an Output
+    return edge.node if edge.__class__ is Output else edge  # type: ignore[return-value]  # an Output
 
 
 def leads(edge: Edge, needed: set[Any] | None) -> bool:

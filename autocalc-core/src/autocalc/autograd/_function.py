@@ -8,6 +8,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from autocalc._dispatch.selection.provided import provided
 from autocalc._dispatch.selection.state import current, enter, leave
 from autocalc._graph._node import Leaf, Node, Output
 from autocalc._graph._walk import check_saved
@@ -259,10 +260,8 @@ class Function:
         apart = cls.setup_context is not Function.setup_context
         if apart:
             args, words = _in_order(cls.forward, args, words), {}
-        if cls.vmap is not Function.vmap:
-            from autocalc.autograd._function_vmap import level_inside  # late: rare
-
-            level = level_inside(args)
+        if cls.vmap is not Function.vmap and provided.function_rules is not None:
+            level = provided.function_rules[0](args)
             if level is not None:
                 return _computed_by_rule(cls, level, args, apart)
         edges = tuple(a._edge if isinstance(a, Tensor) else None for a in args)
@@ -298,9 +297,7 @@ def _computed_by_rule(
     If the rule calls functions that have gradients, these are recorded.  Otherwise, the
     gradient is that of `backward`.
     """
-    from autocalc.autograd._function_vmap import by_own_rule  # late: rare
-
-    outputs = by_own_rule(cls, level, args)
+    outputs = provided.function_rules[1](cls, level, args)
     several = isinstance(outputs, (tuple, list))
     results = tuple(outputs) if several else (outputs,)
     edges = tuple(a._edge if isinstance(a, Tensor) else None for a in args)

@@ -14,7 +14,6 @@ from autocalc._ops.reductions import reduction
 from autocalc._ops.views import levels
 from autocalc._tensor import Tensor
 from autocalc.errors import VmapError
-from autocalc.utils._pytree import TreeSpec, tree_flatten
 
 
 @contextmanager
@@ -48,22 +47,3 @@ def check_shared(gradient: Tensor, x: Any) -> None:
             f"of shape {gradient.shape} that all of them share. Use ac.func.grad or "
             f"autograd.grad there, or call backward outside of vmap."
         )
-
-
-def spread(dims: Any, spec: TreeSpec) -> list[Any] | None:
-    """Return an entry for each leaf of a structure; None if they do not fit."""
-    if dims is None or isinstance(dims, int):
-        return [dims] * spec.num_leaves
-    if spec.is_leaf():
-        return None
-    parts, found = tree_flatten(dims, is_leaf=lambda x: x is not dims)
-    same = found.type is spec.type or {found.type, spec.type} <= {list, tuple}
-    if not same or found.context != spec.context or len(parts) != len(spec.children):
-        return None
-    result: list[Any] = []
-    for part, child in zip(parts, spec.children, strict=True):
-        more = spread(part, child)
-        if more is None:
-            return None
-        result += more
-    return result

@@ -172,8 +172,8 @@ def called(
         return found, None
     if not (isinstance(found, tuple) and len(found) == 2):
         raise ArgumentError(
-            f"{_CALLED.get(where, where)}: output of function f should be a tuple (output, aux) if "
-            f"has_aux is True, and it is a {type(found).__name__}."
+            f"{_CALLED.get(where, where)}: output of function f should be a tuple "
+            f"(output, aux) if has_aux is True, and it is a {type(found).__name__}."
         )
     return found
 

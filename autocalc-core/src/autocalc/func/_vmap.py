@@ -24,8 +24,9 @@ from autocalc._tensor.generator import (
     drawing_from,
     generator_here,
 )
-from autocalc.autograd._levels import entered, spread
+from autocalc.autograd._levels import entered
 from autocalc.errors import ArgumentError, DimensionError, VmapError
+from autocalc.func._function_rules import spread
 from autocalc.utils._pytree import TreeSpec, tree_flatten, tree_unflatten
 
 
@@ -118,7 +119,12 @@ def vmap(
                     for x, dim in zip(parts, dims, strict=True)
                 ]
                 results = func(*tree_unflatten(inputs, spec), **kwargs)
-                return _shown(results, level, out_dims)
+                given = {
+                    id(x): (whole, dim)
+                    for x, whole, dim in zip(inputs, parts, dims, strict=True)
+                    if dim is not None
+                }
+                return _shown(results, level, out_dims, given)
 
         if chunk_size is None or chunk_size >= size:
             return run(leaves, size)
@@ -150,8 +156,8 @@ def _in_dims(
     if dims is None:
         raise ArgumentError(
             f"vmap: in_dims is not compatible with the structure of `inputs`: it is "
-            f"{in_dims!r} for {len(args)} arguments; give one number, or a tuple with one entry for "
-            f"each argument."
+            f"{in_dims!r} for {len(args)} arguments; give one number, or a tuple with "
+            f"one entry for each argument."
         )
     return [_checked_dim(x, dim) for x, dim in zip(leaves, dims, strict=True)]
 
@@ -167,8 +173,8 @@ def _checked_dim(x: Any, dim: int | None) -> int | None:
     if not isinstance(x, Tensor):
         raise ArgumentError(
             f"vmap: Got in_dim={dim} for an input but the input is of type "
-            f"{type(x).__name__}. We cannot vmap over non-Tensor arguments, please use None as the respective "
-            f"in_dim."
+            f"{type(x).__name__}. We cannot vmap over non-Tensor arguments, please use "
+            f"None as the respective in_dim."
         )
     if not -x.ndim <= dim < x.ndim:
         raise ArgumentError(
@@ -300,13 +306,21 @@ class _Draws(Generator):
 # ---- results -------------------------------------------------------------------------
 
 
-def _shown(results: Any, level: Level, out_dims: Any) -> Any:
-    """Return the results with the dimension of the examples."""
+def _shown(
+    results: Any, level: Level, out_dims: Any, given: dict[int, tuple[Any, int]]
+) -> Any:
+    """Return the results with the dimension of the examples.
+
+    `given` has the arguments by the identities of their tensors inside: an argument
+    that is returned in place is itself.
+    """
     leaves, spec = tree_flatten(results)
     dims = _out_dims(out_dims, spec)
     found = []
     for y, dim in zip(leaves, dims, strict=True):
-        found.append(_result(y, level, dim))
+        whole, place = given.get(id(y), (None, None))
+        same = dim is not None and dim == place
+        found.append(whole if same else _result(y, level, dim))
     return tree_unflatten(found, spec)
 
 

@@ -300,7 +300,8 @@ class BatchedLibrary(WithoutWork):
         sizes = tuple([level.size for level in levels])
         shape = data.shape[len(own) :]
         if own:
-            seen = np.broadcast_to(data[(*index, ...)], sizes + shape)
+            place = (*index, ...)
+            seen = np.broadcast_to(data[place], sizes + shape)
         else:
             seen = _repeated(data, sizes + shape)
         return Batched(levels, seen, shape, data.dtype)
@@ -312,9 +313,9 @@ class BatchedLibrary(WithoutWork):
                 f"vmap: the values of a tensor of shape {array.shape} are needed by "
                 f"Python, but they differ between the {math.prod(array.sizes)} "
                 f"examples. item() on a Tensor, bool(), tolist(), numpy() and results "
-                f"whose shape depends on values do not work inside vmap; it is data-dependent "
-                f"control flow. Use where(), or return the tensor and read it "
-                f"outside of vmap."
+                f"whose shape depends on values do not work inside vmap; it is "
+                f"data-dependent control flow. Use where(), or return the tensor and "
+                f"read it outside of vmap."
             )
         first = (*(0,) * len(array.levels), ...)
         return array.data[first].copy()

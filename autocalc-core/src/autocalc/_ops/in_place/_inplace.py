@@ -9,6 +9,7 @@ from functools import cache
 from inspect import Signature, signature, unwrap
 from typing import Any
 
+from autocalc._dispatch.device.device import is_batched
 from autocalc._dispatch.engine.eager import elementwise
 from autocalc._dispatch.selection.arrays import arrays, constant
 from autocalc._dispatch.selection.select import KERNEL_INDEX
@@ -409,6 +410,9 @@ def bernoulli_(
     check_tensor("bernoulli_", x)
     if isinstance(p, Tensor):
         drawn = bernoulli(broadcasting.expand(p.detach(), x.shape), generator=generator)
+        if is_batched(p._array.dtype):  # its values differ, not only the numbers drawn
+            recorded = check_writable("bernoulli_", x)
+            return write("bernoulli_", x, as_operand(drawn, x.dtype), recorded)
     else:
         drawn = bernoulli(x.detach(), p, generator=generator)
     return _drawn_into("bernoulli_", x, drawn)

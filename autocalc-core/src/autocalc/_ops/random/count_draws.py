@@ -124,10 +124,11 @@ def _check_all(where: str, name: str, x: Tensor, right: Any, wanted: str) -> Non
 
 def arrivals(rate: Any, generator: Generator | None = None) -> Tensor:
     """Return the number of arrivals in a time in which `rate` are expected."""
-    return drawn_for_all(generator, _arrivals, rate)
+    drawn: Tensor = drawn_for_all(generator, _arrivals, rate)
+    return drawn
 
 
-def _arrivals(generator: Generator, rate: Any) -> Tensor:
+def _arrivals(generator: Generator, rate: Any) -> Any:
     with no_grad():
         wide = rate.double()
         many = (wide >= _LARGE) & (wide < math.inf)
@@ -141,10 +142,11 @@ def _arrivals(generator: Generator, rate: Any) -> Tensor:
 
 def successes(count: Any, probs: Any, generator: Generator | None = None) -> Tensor:
     """Return the number of successes of probability `probs` in `count` trials."""
-    return drawn_for_all(generator, _successes, count, probs)
+    drawn: Tensor = drawn_for_all(generator, _successes, count, probs)
+    return drawn
 
 
-def _successes(generator: Generator, count: Any, probs: Any) -> Tensor:
+def _successes(generator: Generator, count: Any, probs: Any) -> Any:
     with no_grad():
         n, p = count.double(), probs.double()
         mirrored = p > 0.5

@@ -8,8 +8,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autocalc import Tensor, nn
-from autocalc import func
+from autocalc import Tensor, func, nn
 from autocalc.func import functional_call as functional_call
 from autocalc.func import stack_module_state
 from autocalc.torch import _mentioned

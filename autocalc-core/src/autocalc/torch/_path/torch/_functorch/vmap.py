@@ -9,7 +9,7 @@ from typing import Any
 from autocalc import Tensor
 from autocalc._dispatch.device.levels import levels_of
 from autocalc._ops.views.levels import hide, show
-from autocalc.autograd._levels import spread
+from autocalc.func._function_rules import spread
 from autocalc.func._vmap import _entered
 from autocalc.torch import _mentioned
 from autocalc.utils._pytree import tree_flatten, tree_unflatten

@@ -11,15 +11,34 @@ from typing import Any, NamedTuple
 
 from autocalc._dispatch.device.batches import Level
 from autocalc._dispatch.device.levels import levels_of
+from autocalc._dispatch.selection.provided import provide
 from autocalc._ops.views.levels import hide, show
 from autocalc._tensor import Tensor
-from autocalc.autograd._levels import spread
 from autocalc.errors import VmapError
-from autocalc.utils._pytree import tree_flatten, tree_unflatten
+from autocalc.utils._pytree import TreeSpec, tree_flatten, tree_unflatten
+
+
+def spread(dims: Any, spec: TreeSpec) -> list[Any] | None:
+    """Return an entry for each leaf of a structure; None if they do not fit."""
+    if dims is None or isinstance(dims, int):
+        return [dims] * spec.num_leaves
+    if spec.is_leaf():
+        return None
+    parts, found = tree_flatten(dims, is_leaf=lambda x: x is not dims)
+    same = found.type is spec.type
+    if not same or found.context != spec.context or len(parts) != len(spec.children):
+        return None
+    result: list[Any] = []
+    for part, child in zip(parts, spec.children, strict=True):
+        more = spread(part, child)
+        if more is None:
+            return None
+        result += more
+    return result
 
 
 class VmapInfo(NamedTuple):
-    """What a rule is told about the call of `vmap` around it."""
+    """What a rule gets to know about the call of `vmap` around it."""
 
     #: The number of examples.
     batch_size: int
@@ -64,8 +83,7 @@ def _hidden(cls: Any, level: Level, outputs: Any, out_dims: Any) -> Any:
     """Return outputs without their dimension of examples."""
     leaves, spec = tree_flatten(outputs)
     dims = spread(out_dims, spec)
-    nested = isinstance(out_dims, (list, tuple))
-    if dims is None or (nested and type(out_dims) is not type(outputs)):
+    if dims is None:
         raise VmapError(
             f"{cls.__name__}.vmap: it returned an incompatible (outputs, out_dims): "
             f"out_dims is {out_dims!r} for {spec.num_leaves} outputs. Return one "
@@ -76,3 +94,6 @@ def _hidden(cls: Any, level: Level, outputs: Any, out_dims: Any) -> Any:
         for y, dim in zip(leaves, dims, strict=True)
     ]
     return tree_unflatten(results, spec)
+
+
+provide(function_rules=(level_inside, by_own_rule))
