@@ -250,7 +250,7 @@ test_errors_say_what_does_not_fit = refusals(
     M @ ac.ones(4, 2) -> ShapeError: `input`.shape\[-1\] is 3, .* is 4
     M @ ac.tensor(1.0) -> ShapeError: \(2, 3\) and \(\): both operands need
     ac.ones(2, 2, 3) @ ac.ones(3, 3, 2) -> ShapeError: gemm.*broadcast|broadcast
-    mm(M, ac.ones(3)) -> ShapeError: mm: shapes .*must be\s+matrices
+    mm(M, ac.ones(3)) -> ShapeError: mm: Shape mismatch: .*must be\s+matrices
     bmm(M, M) -> ShapeError: bmm: shapes .*\[B, M, K\]
     linear(M, ac.ones(2, 4)) -> ShapeError: `weight` \(2, 4\)
     linear(M, ac.ones(2, 3), ac.ones(3)) -> ShapeError: `bias` has shape \(3,\)

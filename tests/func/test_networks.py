@@ -274,3 +274,54 @@ def test_nested_gradients_of_a_learning_step():
         step = partial(after_a_step, x=x[rows], y=y[rows])
         expected = differences(step, w)
         alike(found[task], expected, 1e-7)
+
+
+def test_models_of_which_some_are_frozen_are_not_stacked():
+    models = [nn.Linear(2, 1) for _ in range(2)]
+    models[0].weight.requires_grad_(False)
+    with pytest.raises(ArgumentError, match=r"'weight' requires a gradient in some "
+                       r"models only.*same .requires_grad"):  # fmt: skip
+        stack_module_state(models)
+
+
+@pytest.mark.parametrize("train", [True, False])
+def test_an_ensemble_of_convolutions_with_weights_of_their_own(train):
+    models = [nn.Sequential(nn.Conv2d(4, 6, 3, groups=2), nn.ReLU(), nn.Conv2d(6, 2, 3),
+                            nn.ConvTranspose2d(2, 3, 2)).double() for _ in range(3)]  # fmt: skip
+    parameters, _ = stack_module_state(models)
+    x = ac.randn(2, 4, 7, 7, dtype=ac.float64)
+
+    def score(p, x):
+        return functional_call(models[0], p, (x,)).square().sum()
+
+    run = grad(score) if train else score
+    found = vmap(run, in_dims=(0, None))(parameters, x)
+    for i, model in enumerate(models):
+        own = {name: p.detach() for name, p in model.named_parameters()}
+        expected = run(own, x)
+        pairs = [(found, expected)]
+        if train:
+            pairs = [(found[name], expected[name]) for name in own]
+        for a, b in pairs:
+            assert ac.allclose(a[i], b, atol=1e-9)
+
+
+@pytest.mark.parametrize("reduction", ["none", "sum", "mean"])
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_gradients_of_the_loss_of_each_sample(reduction, weighted, smoothing):
+    ac.manual_seed(0)
+    scores = ac.randn(3, 5, 4, dtype=ac.float64)
+    labels = ac.tensor([[0, 1, 2, 3, 0], [-100, 1, 1, 1, 2], [3, 3, -100, 0, 1]])
+    weight = ac.rand(4, dtype=ac.float64) if weighted else None
+
+    def loss(x, y):
+        return nn.functional.cross_entropy(
+            x, y, weight, reduction=reduction, label_smoothing=smoothing
+        ).sum()
+
+    found = vmap(grad(loss))(scores, labels)
+    values = vmap(loss)(scores, labels)
+    for i in range(3):
+        assert ac.allclose(found[i], grad(loss)(scores[i], labels[i]), atol=1e-12)
+        assert ac.allclose(values[i], loss(scores[i], labels[i]), atol=1e-12)

@@ -409,7 +409,7 @@ def pair(x):
             grad(ac.sum, has_aux=True),
             ArgumentError,
             (
-                r"grad: output of function "
+                r"grad_and_value\(f\)\(\*args\): output of function "
                 r"f should be a tuple \(output, aux\) if has_aux is True, "
                 r"and it is a Tensor"
             ),
@@ -418,8 +418,8 @@ def pair(x):
             lambda x: vjp(lambda x: 1.0, x),
             ArgumentError,
             (
-                r"vjp: the function returned "
-                r"a float; Expected all outputs to be tensors"
+                r"vjp\(f, \*primals\): expected f\(\*primals\) to return only "
+                r"tensors, and it returned a float"
             ),
         ),
         (
@@ -474,7 +474,16 @@ def pair(x):
                 r"\(2,\); it must have shape \(3,\), as the primals"
             ),
         ),
-        (lambda x: jvp(ac.mul, (x, x), (x,)), GradError, r"jvp: there are 1 vectors"),
+        (
+            lambda x: jvp(ac.mul, (x, x), (x,)),
+            GradError,
+            r"jvp: `primals` hold 2 tensors and `tangents` 1",
+        ),
+        (
+            lambda x: jvp(ac.sin, (x,), (1.0,)),
+            ArgumentError,
+            r"`tangents` contain a float; both must only contain Tensors",
+        ),
         (lambda x: linearize(ac.sin), ArgumentError, r"linearize: give at least"),
         (lambda x: linearize(ac.sin, x)[1](x[:1]), ShapeError, r"^linearize: a vector"),
         (
@@ -490,23 +499,23 @@ def pair(x):
             jacrev(lambda x: 1.0),
             ArgumentError,
             (
-                r"jacrev: the function "
-                r"returned a float"
+                r"jacrev.*vjp\(f, \*primals\): expected f\(\*primals\) to return "
+                r"only tensors, and it returned a float"
             ),
         ),
         (
             jacfwd(lambda x: None),
             ArgumentError,
             (
-                r"jacfwd: the function "
-                r"returned a NoneType"
+                r"jacfwd.*jvp\(f, primals, tangents\): Expected f to be a "
+                r"function that has non-empty output"
             ),
         ),
         (
             jacrev(lambda x: ()),
             ArgumentError,
             (
-                r"jacrev: Expected f to be a "
+                r"jacrev.*vjp\(f, \*primals\): Expected f to be a "
                 r"function that has non-empty output"
             ),
         ),

@@ -13,7 +13,7 @@ from tests.func.cases import numbers
 
 import autocalc as ac
 from autocalc import nn, vmap
-from autocalc.errors import ArgumentError, VmapError, VmapWarning
+from autocalc.errors import ArgumentError, DimensionError, VmapError, VmapWarning
 from autocalc.nn import functional as F
 
 pytestmark = pytest.mark.core
@@ -52,7 +52,6 @@ def test_in_dims_chooses_the_dimension_of_examples(dim):
 def test_an_argument_with_none_is_shared():
     x, y = numbers(3, 2), numbers(2)
     alike(vmap(ac.dot, in_dims=(0, None))(x, y), x @ y)
-    alike(vmap(ac.dot, in_dims=[0, None])(x, y), x @ y)
 
 
 def test_arguments_that_are_not_tensors_are_passed_on_with_none():
@@ -245,8 +244,8 @@ def test_a_tensor_of_the_outer_level_is_used_in_the_inner_one():
         (
             vmap(ac.sin, in_dims=(0, 0)),
             (
-                r"`in_dims`=\(0, 0\) is not "
-                r"compatible with the structure of 1 arguments; give one number"
+                r"in_dims is not compatible with the structure of `inputs`: it "
+                r"is \(0, 0\) for 1 arguments; give one number"
             ),
         ),
         (vmap(ac.sin, in_dims=((0,),)), r"is not compatible"),
@@ -262,23 +261,24 @@ def test_a_tensor_of_the_outer_level_is_used_in_the_inner_one():
         (
             lambda x: vmap(ac.add)(x, 2),
             (
-                r"`in_dims` is 0 for an input of type int. We "
+                r"Got in_dim=0 for an input but the input is of type int. We "
                 r"cannot vmap over non-Tensor arguments, please use None"
             ),
         ),
         (
             lambda x: vmap(ac.sin)(x[0, 0]),
             (
-                r"`in_dims` is 0 for some input, but that "
+                r"Got in_dim=0 for some input, but that "
                 r"input is a Tensor of dimensionality 0 so expected"
             ),
         ),
         (vmap(ac.sin, in_dims=2), r"-2 <= in_dim < 2"),
+        (vmap(ac.sin, in_dims=[0]), r"`in_dims` is a list; expected `in_dims` to be"),
         (vmap(ac.sin, in_dims=-3), r"-2 <= in_dim < 2"),
         (
             vmap(ac.sin, in_dims=(None,)),
             (
-                r"at least one input must have a "
+                r"at least one Tensor must have a "
                 r"dimension of examples, but all entries of `in_dims` are None"
             ),
         ),
@@ -292,45 +292,56 @@ def test_a_tensor_of_the_outer_level_is_used_in_the_inner_one():
         (
             vmap(lambda a: 1.0),
             (
-                r"must only return Tensors, got type float "
-                r"as a return"
+                r"must only return Tensors, got type <class "
+                r"'float'> as a return"
             ),
         ),
         (
             vmap(lambda a: (a, None)),
             (
                 r"must only return Tensors, got type "
-                r"NoneType"
+                r"<class 'NoneType'>"
             ),
         ),
         (
             vmap(ac.sin, out_dims=(0, 0)),
             (
                 r"out_dims is not compatible with "
-                r"the structure of outputs: it is \(0, 0\) for 1 results"
+                r"the structure of `outputs`: it is \(0, 0\) for 1 results"
             ),
         ),
         (vmap(lambda a: (a, a), out_dims=(0,)), r"it is \(0,\) for 2"),
         (
             vmap(ac.sin, out_dims="0"),
             (
-                r"must be an int or a python "
+                r"must be an int, None or a python "
                 r"collection of ints"
             ),
         ),
         (
-            vmap(ac.sin, out_dims=2),
-            (
-                r"`out_dims` is 2 for a result of shape"
-                r" \(3,\); it must be from -2 to 1"
-            ),
+            vmap(lambda a: a, out_dims=None),
+            r"can not return a BatchedTensor when out_dim is None\. Give a number",
         ),
-        (vmap(ac.sin, out_dims=-3), r"it must be from -2 to 1"),
     ],
 )
 def test_refused_arguments(call, message):
     with pytest.raises(ArgumentError, match=message):
         call(numbers(2, 3))
+
+
+@pytest.mark.parametrize("dim", [2, -3])
+def test_a_place_outside_of_a_result_is_refused(dim):
+    with pytest.raises(
+        DimensionError,
+        match=rf"Dimension out of range: `out_dims` is {dim} for a result of shape "
+        r"\(3,\); it must be from -2 to 1",
+    ):
+        vmap(ac.sin, out_dims=dim)(numbers(2, 3))
+
+
+def test_results_without_examples_can_be_anything():
+    found, word = vmap(lambda a: (a * 2, "same"), out_dims=(0, None))(ac.ones(2))
+    assert (found.tolist(), word) == ([2.0, 2.0], "same")
 
 
 def test_an_index_outside_of_the_table_of_each_example_is_refused():

@@ -152,11 +152,62 @@ def test_distributions_with_parameters_of_each_example(name):
         )
 
 
-@pytest.mark.parametrize("draw", [lambda x: ac.poisson(x.exp()), lambda x: ac.binomial(
-    x.exp().floor(), x.sigmoid())])  # fmt: skip
-def test_draws_that_are_repeated_until_accepted_are_refused(draw):
-    with pytest.raises(VmapError, match=r"needed by Python|depends on the values"):
-        vmap(draw, randomness="different")(numbers(3, 4))
+COUNTS = [
+    lambda x: ac.poisson(x.exp() * 8),
+    lambda x: ac.binomial((x.exp() * 30).floor(), x.sigmoid()),
+]
+
+
+@pytest.mark.parametrize("draw", COUNTS)
+def test_counts_of_each_example_are_those_of_one_call(draw):
+    once = vmap(draw, randomness="different")
+    x, found = numbers(3, 4), []
+    for function in (draw, once, vmap(once, randomness="different")):
+        ac.manual_seed(1)
+        found.append(function(x))
+    assert ac.equal(found[1], found[0])
+    assert ac.equal(found[2], found[0])
+
+
+def test_counts_of_a_shared_mean_are_the_same_or_differ():
+    rate, x = ac.full((1000,), 20.0), ac.ones(2)
+    same = vmap(lambda a: ac.poisson(rate) + 0 * a, randomness="same")(x)
+    assert ac.equal(same[0], same[1])
+    other = vmap(lambda a: ac.poisson(rate) + 0 * a, randomness="different")(x)
+    assert not ac.equal(other[0], other[1])
+
+
+@pytest.mark.parametrize("draw", COUNTS)
+def test_the_same_counts_of_other_means_are_refused(draw):
+    with pytest.raises(
+        VmapError, match=r"Vmap does not currently support same randomness"
+    ):
+        vmap(draw, randomness="same")(numbers(3, 4))
+
+
+def test_a_mean_that_is_not_allowed_is_named():
+    with pytest.raises(ArgumentError, match=r"poisson: `input` holds -1; it must"):
+        vmap(ac.poisson, randomness="different")(ac.tensor([[1.0], [-1.0]]))
+
+
+def test_other_numbers_for_each_example_need_room():
+    shared = ac.ones(3)
+    for draw in (shared.normal_, shared.bernoulli_, shared.exponential_):
+        with pytest.raises(
+            VmapError, match=r"different inplace randomness on an unbatched tensor"
+        ):
+            vmap(lambda a, draw=draw: draw() + a, randomness="different")(ac.ones(2))
+
+
+def test_chunks_draw_the_same_numbers():
+    def add(a):
+        return a + ac.rand(3)
+
+    x = ac.zeros(5, 3)
+    ac.manual_seed(0)
+    whole = vmap(add, randomness="same")(x)
+    ac.manual_seed(0)
+    assert ac.equal(vmap(add, randomness="same", chunk_size=2)(x), whole)
 
 
 def test_dropped_elements_have_no_gradient():

@@ -32,6 +32,7 @@ FILES = (
     *("distributions/test_utils", "test_utils", "test_numpy_interop", "test_modules"),
     *("test_stateless", "test_scatter_gather_ops", "autograd/test_functional"),
     *("test_dlpack", "test_type_info"),
+    *("functorch/test_eager_transforms", "functorch/test_vmap"),
 )
 
 

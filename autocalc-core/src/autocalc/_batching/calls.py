@@ -15,9 +15,9 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
+from autocalc._batching.short_paths import short_path
 from autocalc._dispatch.device.batches import (
     Batched,
-    Level,
     Levels,
     memory,
     shared_by_examples,
@@ -77,14 +77,12 @@ class Call:
 
     def run(self, *args: Any, shape: Any = None) -> tuple[Any, ...]:
         """Run the kernel once; return all outputs, with None for unwanted ones."""
-        words: dict[str, Any] = {}
+        kernel, wants = _called_as(self.spec)
+        words: dict[str, Any] = {"want": self.want} if wants else {}
         if self.free is not None:
-            words = {"shape": shape, "dtype": self.free[1]}
-        if any(output.optional for output in self.spec.outputs):
-            words["want"] = self.want
-        kernel = getattr(arrays, self.spec.name)
-        if self.spec.name == "fill":
-            return (arrays.copy(args[0], into=arrays.empty(shape, self.free[1])),)  # type: ignore[index]  # it is free
+            words |= {"shape": shape, "dtype": self.free[1]}
+            if self.spec.name == "fill":
+                return (arrays.copy(args[0], into=arrays.empty(shape, self.free[1])),)
         found = kernel(*args, **words)
         return tuple(found) if isinstance(found, (tuple, list)) else (found,)
 
@@ -106,6 +104,12 @@ class Call:
         """Return the number of dimensions that input `i` has for one example."""
         ndim: int = self.inputs[i].ndim
         return ndim - self.batched[i]
+
+
+@lru_cache(None)
+def _called_as(spec: KernelSpec) -> tuple[Any, bool]:
+    """Return the function that calls a kernel, and whether it takes `want`."""
+    return getattr(arrays, spec.name), any(x.optional for x in spec.outputs)
 
 
 Rule = Callable[[Call], Any]
@@ -132,8 +136,11 @@ def batched_kernel(spec: KernelSpec) -> Callable[..., None]:
     found = RULES.get(spec.name)
     if found is None and spec.elementwise:
         found = RULES["elementwise"]
+    short = short_path(spec)
 
     def kernel(*operands: Any) -> None:
+        if short is not None and short(*operands):
+            return
         outs, rest = operands[:n], operands[n:]
         if spec.writes:
             _written(spec, outs, rest)
@@ -145,7 +152,7 @@ def batched_kernel(spec: KernelSpec) -> Callable[..., None]:
         levels = _levels_of(outs, inputs)
         _check_outputs(spec, outs, levels)
         pairs = [_lined_up(x, levels) for x in inputs]
-        size = math.prod([level.size for level in levels])
+        size = levels[0].size if len(levels) == 1 else _size(levels)
         call = Call(spec, size, outs, pairs, attributes)
         results = _results(found, call)
         if results is DECLINED:
@@ -171,18 +178,27 @@ def _results(found: Rule | None, call: Call) -> Any:
     ]
 
 
-def _levels_of(*operands: Any) -> Levels:
+def _levels_of(outs: Sequence[Any], inputs: Sequence[Any]) -> Levels:
     """Return the levels of all operands, by their numbers."""
-    found: dict[int, Level] = {}
-    stack = list(operands)
+    found: Levels = ()
+    stack = [*outs, *inputs]
     while stack:
         x = stack.pop()
         if x.__class__ is DeviceArray:
-            for level in x.raw.levels:
-                found[level.number] = level
+            levels = x.raw.levels
+            if levels != found:
+                found = _united(found, levels) if found else levels
         elif x.__class__ in (list, tuple):
             stack += x
-    return tuple([found[number] for number in sorted(found)])
+    return found
+
+
+def _size(levels: Levels) -> int:
+    return math.prod([level.size for level in levels])
+
+
+def _united(a: Levels, b: Levels) -> Levels:
+    return tuple(sorted({*a, *b}, key=lambda level: level.number))
 
 
 def _numpy(out: Any) -> Any:
@@ -207,18 +223,20 @@ def _lined_up(x: Any, levels: Levels) -> tuple[Any, bool]:
         pairs = [_lined_up(one, levels) for one in x]
         if not any(batched for _, batched in pairs):
             return [one for one, _ in pairs], False
-        size = math.prod([level.size for level in levels])
+        size = _size(levels)
         return [one if batched else arrays.expand(one, (size, *one.shape))
                 for one, batched in pairs], True  # fmt: skip
     if x.__class__ is not DeviceArray:
         return x, False
     raw: Batched = x.raw
     data = raw.data
-    if raw.is_same and data.size:
+    if not data.strides[0] and raw.is_same and data.size:
         first = (*(0,) * len(raw.levels), ...)
         return data[first], False
     if len(levels) == 1:
         return data, True
+    if raw.levels == levels and data.flags.c_contiguous:
+        return data.reshape(-1, *raw.shape) if data.size else _flat(x, levels), True
     at = tuple([slice(None) if one in raw.levels else None for one in levels])
     sizes = tuple([level.size for level in levels])
     data = arrays.expand(arrays.slice(data, (*at, Ellipsis)), (*sizes, *raw.shape))
@@ -229,11 +247,10 @@ def _is_fresh(result: Any, call: Call) -> bool:
     """Return whether the memory of a result is that of no operand."""
     if isinstance(result, (list, tuple)) or not result.flags.writeable:
         return False
-    return not any(
-        arrays.may_overlap(result, x)
-        for x in call.inputs
-        if x is not None and not isinstance(x, list)
-    )
+    for x in call.inputs:
+        if x is not None and x.__class__ is not list and arrays.may_overlap(result, x):
+            return False
+    return True
 
 
 def _put(out: Any, result: Any, add: int, fresh: bool) -> None:
@@ -252,7 +269,7 @@ def _put(out: Any, result: Any, add: int, fresh: bool) -> None:
         result = arrays.reshape(result, (*raw.sizes, *raw.shape))
     if add:
         arrays.add(raw.data, result, into=raw.data)
-    elif not (fresh and result.dtype == raw.dtype and raw.give(result)):
+    elif not (fresh and raw.give(result)):
         arrays.copy(result, into=raw.data)
 
 
@@ -331,7 +348,7 @@ def _written(spec: KernelSpec, outs: Sequence[Any], rest: tuple[Any, ...]) -> No
     pairs = [_lined_up(x, levels) for x in inputs]
     kernel = getattr(arrays, spec.name)
     targets = [_flat(out, levels) for out in outs]
-    for b in range(math.prod([level.size for level in levels])):
+    for b in range(_size(levels)):
         mine = [_example(x, True, b) for x in targets]
         kernel(*mine, *[_example(x, batched, b) for x, batched in pairs], *attributes)
 
@@ -341,7 +358,7 @@ def _flat(out: Any, levels: Levels) -> Any:
     if isinstance(out, (list, tuple)):
         return [_flat(one, levels) for one in out]
     data = out.raw.data
-    size = math.prod([level.size for level in levels])
+    size = _size(levels)
     seen = data.reshape(size, *out.shape)
     if seen.size and not arrays.may_overlap(seen, data):
         raise VmapError(

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._batching.calls import DECLINED, Call, rule
+from autocalc._batching.layers import convolved
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.state import check_values
 from autocalc.errors import VmapError
@@ -359,6 +360,8 @@ def _images(call: Call) -> Any:
     places = _IMAGES[call.spec.name]
     if call.spec.name == "conv_activation" and call.inputs[3] is not None:
         places = (0, 3)
+    if call.spec.name in {"conv", "conv_dx"} and not call.only(0):
+        return convolved(call)
     if not call.only(*places) or call.ndim(0) == 0:
         return DECLINED
     operands = list(call.inputs)
@@ -476,7 +479,8 @@ def _dropped_alike(call: Call) -> Any:
 def _by_values(call: Call) -> Any:
     """Raise: the results of the examples could have different shapes."""
     raise VmapError(
-        f"vmap: the shape of the result of {call.spec.name} depends on the values, so "
-        f"examples could have different shapes. We do not support batching operators "
-        f"that can output dynamic shape. Use where() instead of a mask as an index."
+        f"vmap: We do not support batching operators that can output dynamic shape. "
+        f"The shape of the result of {call.spec.name} depends on the values, so "
+        f"examples could have different shapes. Use where() instead of a mask as an "
+        f"index."
     )

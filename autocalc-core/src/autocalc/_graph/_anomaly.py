@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autocalc._dispatch.device.device import whole
 from autocalc._graph._lines import recorded_at
 from autocalc._graph._node import Edge, Node
 from autocalc._graph._walk import Walk
@@ -77,7 +78,8 @@ class AnomalyWalk(Walk):
         if 0 in shape:
             return False
         odd = k.compare(value, value, "ne")
-        return bool(k.max(odd, tuple(range(len(shape))), False).item())
+        found = k.max(odd, tuple(range(len(shape))), False)
+        return bool(whole(getattr(found, "_array", found)).any())
 
 
 def _naming(kind: type[Exception], message: str) -> Exception:

@@ -49,7 +49,7 @@ class NodeView:
 
 def target(edge: Edge) -> Node | Leaf | None:
     """Return the node or leaf of an edge, for any output."""
-    return edge.node if isinstance(edge, Output) else edge
+    return edge.node if edge.__class__ is Output else edge  # type: ignore[return-value]  # an Output
 
 
 def leads(edge: Edge, needed: set[Any] | None) -> bool:
@@ -70,7 +70,7 @@ def reaching(roots: Iterable[Edge], wanted: set[Any]) -> set[Any]:
             stack.extend(map(target, node.edges))
     needed = set(wanted)
     for serial in sorted(seen):
-        if any(target(edge) in needed for edge in seen[serial].edges):
+        if not needed.isdisjoint(map(target, seen[serial].edges)):
             needed.add(seen[serial])
     return needed
 

@@ -26,7 +26,7 @@ from autocalc._dispatch.selection.state import (
     refuse_reading,
 )
 from autocalc._tensor.device import Device
-from autocalc.errors import ArgumentError, DTypeError
+from autocalc.errors import ArgumentError, DTypeError, VmapError
 
 _INT64 = np.dtype(np.int64)
 
@@ -121,6 +121,14 @@ class Generator:
         """Return the generator to use where a program has given one: `generator`."""
         return generator
 
+    def _for_all(self, draws: Callable[..., Any], *operands: Any) -> Any:
+        """Return ``draws(self, *operands)``; under `vmap`, of all examples at once."""
+        token = _stand_in.set(None)
+        try:
+            return draws(self, *operands)
+        finally:
+            _stand_in.reset(token)
+
     def _take(self, words: int) -> tuple[int, int]:
         with self._lock:
             offset = self._offset
@@ -147,8 +155,8 @@ class Generator:
         on_host(look, draws=self)
         return state
 
-    def set_state(self, state: dict[str, int]) -> None:
-        """Restore a state that `get_state` returned."""
+    def set_state(self, state: dict[str, int]) -> Generator:
+        """Restore a state that `get_state` returned; return this generator."""
 
         def go_on() -> None:
             self._set(int(state["seed"]), int(state["offset"]))
@@ -156,6 +164,7 @@ class Generator:
         if recorder() is None:
             _checked_seed(int(state["seed"]))
         on_host(go_on, draws=self)
+        return self
 
     def __reduce__(self) -> Any:
         # The default generator is copied, too, as an ordinary one with the same state.
@@ -177,6 +186,20 @@ def chosen(where: str, generator: Any) -> Generator:
         )
     other = _stand_in.get()
     return generator if other is None else other()._over(generator)
+
+
+def drawn_for_all(
+    generator: Generator | None, draws: Callable[..., Any], *operands: Any
+) -> Any:
+    """Return ``draws(generator, *operands)``, which draws until all numbers are taken.
+
+    Under `vmap`, the examples do not take the same number of draws.  So the tensors
+    `operands` get the dimension of the examples, and the result loses it again.
+    """
+    source = default_generator if generator is None else generator
+    if source is default_generator:
+        source = generator_here()
+    return source._for_all(draws, *operands)
 
 
 bind(Generator=Generator)
@@ -228,13 +251,14 @@ class _DefaultGenerator(Generator):
         other = _stand_in.get()
         return super().get_state() if other is None else other().get_state()
 
-    def set_state(self, state: dict[str, int]) -> None:
-        """Restore a state that `get_state` returned."""
+    def set_state(self, state: dict[str, int]) -> Generator:
+        """Restore a state that `get_state` returned; return this generator."""
         other = _stand_in.get()
         if other is None:
             super().set_state(state)
         else:
             other().set_state(state)
+        return self
 
 
 default_generator = _DefaultGenerator()
@@ -276,6 +300,17 @@ def drawn_dtype(dtype: Any) -> Any:
     """
     other = _stand_in.get()
     return dtype if other is None else other()._drawn_dtype(dtype)
+
+
+def check_own_numbers(where: str, array: Any) -> None:
+    """Raise if each example of `vmap` has other numbers, and `array` is shared."""
+    if drawn_dtype(array.dtype) is not array.dtype:
+        raise VmapError(
+            f"vmap: {where} draws other numbers for each example, and all of them "
+            f"share the tensor of shape {array.shape}: we do not support different "
+            f"inplace randomness on an unbatched tensor. Use randomness='same', or the "
+            f"function that returns a new tensor."
+        )
 
 
 def manual_seed(seed: int) -> Generator:

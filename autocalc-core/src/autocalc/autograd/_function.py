@@ -8,6 +8,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from autocalc._dispatch.selection.provided import provided
 from autocalc._dispatch.selection.state import current, enter, leave
 from autocalc._graph._node import Leaf, Node, Output
 from autocalc._graph._walk import check_saved
@@ -15,7 +16,7 @@ from autocalc._ops._operator.kinds import is_of_kind
 from autocalc._ops._operator.partial_writes import record_write
 from autocalc._ops._operator.view_tracker import base_of, mark_opaque
 from autocalc._tensor import Tensor, make
-from autocalc.errors import ArgumentError, GradError, ShapeError
+from autocalc.errors import ArgumentError, GradError, NoFormulaError, ShapeError
 
 
 class FunctionContext:
@@ -223,6 +224,31 @@ class Function:
         """
         raise NotImplementedError
 
+    #: Whether `forward` and `backward` also run for all examples of `vmap` at once.
+    generate_vmap_rule = False
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *args: Any) -> tuple[Any, Any]:
+        """Compute all examples of `vmap`; without this method, `forward` does so.
+
+        Parameters
+        ----------
+        info
+            It has the attributes `batch_size`, the number of examples, and
+            `randomness`, the argument of `vmap`.
+        in_dims
+            For each argument: the dimension that counts the examples, or None.
+        args
+            The arguments of `forward`; tensors have the dimension of the examples.
+
+        Returns
+        -------
+        outputs, out_dims
+            The outputs for all examples, and for each output its dimension of the
+            examples, or None.
+        """
+        raise NotImplementedError
+
     def __call__(self, *_: Any, **__: Any) -> Any:
         """Refuse the call: a function has no instances."""
         name = type(self).__name__
@@ -237,6 +263,10 @@ class Function:
         apart = cls.setup_context is not Function.setup_context
         if apart:
             args, words = _in_order(cls.forward, args, words), {}
+        if cls.vmap is not Function.vmap and provided.function_rules is not None:
+            level = provided.function_rules[0](args)
+            if level is not None:
+                return _computed_by_rule(cls, level, args, apart)
         edges = tuple(a._edge if isinstance(a, Tensor) else None for a in args)
         ctx = FunctionContext(tuple(edge is not None for edge in edges))
         token = enter(grad=False)
@@ -262,12 +292,45 @@ class Function:
         return results if several else results[0]
 
 
+def _computed_by_rule(
+    cls: type[Function], level: Any, args: tuple[Any, ...], apart: bool
+) -> Any:
+    """Return the outputs by the rule `vmap`, recorded as a node if need be.
+
+    If the rule calls functions that have gradients, these are recorded.  Otherwise, the
+    gradient is that of `backward`.
+    """
+    outputs = provided.function_rules[1](cls, level, args)
+    several = isinstance(outputs, (tuple, list))
+    results = tuple(outputs) if several else (outputs,)
+    edges = tuple(a._edge if isinstance(a, Tensor) else None for a in args)
+    tensors = [y for y in results if isinstance(y, Tensor)]
+    if not (any(edges) and current().grad and tensors) or any(
+        y._edge is not None for y in tensors
+    ):
+        return outputs
+    if not apart:
+        raise GradError(
+            f"{cls.__name__}: its rule `vmap` has no gradient. In order to use "
+            f"`backward` there, override the setup_context staticmethod."
+        )
+    ctx = FunctionContext(tuple(edge is not None for edge in edges))
+    cls.setup_context(ctx, args, outputs)
+    results = _record(cls, ctx, args, edges, results)
+    return results if several else results[0]
+
+
 def _in_order(
     forward: Callable[..., Any], args: tuple[Any, ...], words: dict[str, Any]
 ) -> tuple[Any, ...]:
     """Return the arguments by their places, those that were left out by default."""
     given = inspect.signature(forward).bind(*args, **words)
     given.apply_defaults()
+    if any(isinstance(x, Tensor) for x in given.kwargs.values()):
+        raise NoFormulaError(
+            "Function: forward got kwarg-only Tensor args, which setup_context does "
+            "not get. Pass tensors by position."
+        )
     return given.args
 
 
@@ -413,8 +476,8 @@ class _Once:
     @staticmethod
     def rule(k: Any, n: Any, g: Any) -> Any:  # noqa: ARG004  as every rule
         raise GradError(
-            "once_differentiable: the backward of this Function is marked as not "
-            "differentiable, so it has no second derivative. Write it with "
+            "once_differentiable: the backward of this Function is marked with "
+            "@once_differentiable, so it has no second derivative. Write it with "
             "differentiable operations and remove the decorator."
         )
 

@@ -16,6 +16,16 @@ from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, DTypeError
 from autocalc.utils._pytree import TreeSpec, tree_flatten, tree_map, tree_unflatten
 
+#: How errors call the call of a transform.
+_CALLED = {
+    "grad": "grad_and_value(f)(*args)",
+    "grad_and_value": "grad_and_value(f)(*args)",
+    "vjp": "vjp(f, *primals)",
+    "jvp": "jvp(f, primals, tangents)",
+    "jacrev": "jacrev(f)(*args), vjp(f, *primals)",
+    "jacfwd": "jacfwd(f)(*args), jvp(f, primals, tangents)",
+}
+
 #: The number of transforms around the running code that take a derivative.
 _DEPTH: ContextVar[int] = ContextVar("autocalc_func_depth", default=0)
 
@@ -35,9 +45,10 @@ class Point:
     def __init__(self, where: str, leaves: Sequence[Any]) -> None:
         self.where = where
         self.tensors = [self._apart(x) for x in leaves]
-        self._inner = any(isinstance(x, Tensor) and x._edge is not None for x in leaves)
+        inner = any(isinstance(x, Tensor) and x._edge is not None for x in leaves)
+        self._leads = inner or _DEPTH.get() > 0
         self._outer = current().grad
-        self.records = self._outer and (self._inner or _DEPTH.get() > 0)
+        self.records = self._outer and self._leads
 
     def _apart(self, x: Any) -> Tensor:
         if not isinstance(x, Tensor):
@@ -58,14 +69,15 @@ class Point:
 
     def finish(self, outputs: Sequence[Tensor]) -> None:
         """Find whether the outputs depend on other tensors that need a gradient."""
-        if not self.records and self._outer:
+        if not self._leads and self._outer:
             own = {x._edge for x in self.tensors}
-            self.records = _leads_elsewhere([y._edge for y in outputs], own)
+            self._leads = _leads_elsewhere([y._edge for y in outputs], own)
+            self.records = self._leads
 
     def records_with(self, vectors: Sequence[Any]) -> bool:
         """Return whether a product with these vectors is recorded."""
-        if self.records or not current().grad:
-            return self.records
+        if self._leads or not current().grad:
+            return current().grad
         return _DEPTH.get() > 0 or any(v is not None and v._edge for v in vectors)
 
     def released(self, tree: Any) -> Any:
@@ -110,7 +122,7 @@ def chosen(
 
 
 def _picked(where: str, args: tuple[Any, ...], argnums: Any) -> Any:
-    if isinstance(argnums, bool) or not isinstance(argnums, (int, tuple, list)):
+    if isinstance(argnums, bool) or not isinstance(argnums, (int, tuple)):
         raise ArgumentError(
             f"{where}: argnums must be int or Tuple[int, ...], got: "
             f"{type(argnums).__name__}."
@@ -160,8 +172,8 @@ def called(
         return found, None
     if not (isinstance(found, tuple) and len(found) == 2):
         raise ArgumentError(
-            f"{where}: output of function f should be a tuple (output, aux) if "
-            f"has_aux is True, and it is a {type(found).__name__}."
+            f"{_CALLED.get(where, where)}: output of function f should be a tuple "
+            f"(output, aux) if has_aux is True, and it is a {type(found).__name__}."
         )
     return found
 
@@ -169,15 +181,17 @@ def called(
 def checked_outputs(where: str, outputs: Any) -> tuple[list[Tensor], TreeSpec]:
     """Return the leaves of the outputs, which must be tensors, and their structure."""
     leaves, spec = tree_flatten(outputs)
-    if not leaves:
+    named = _CALLED.get(where, where)
+    if not leaves or outputs is None:
         raise ArgumentError(
-            f"{where}: Expected f to be a function that has non-empty output."
+            f"{named}: Expected f to be a function that has non-empty output."
         )
     for y in leaves:
         if not isinstance(y, Tensor):
             raise ArgumentError(
-                f"{where}: the function returned a {type(y).__name__}; Expected all "
-                f"outputs to be tensors, or lists, tuples and dicts of them."
+                f"{named}: expected f(*primals) to return only tensors, and it "
+                f"returned a {type(y).__name__}. Return tensors, or lists, tuples and "
+                f"dicts of them."
             )
     return leaves, spec
 

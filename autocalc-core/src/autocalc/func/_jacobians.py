@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
+from autocalc._ops.arranging.joining import stack
 from autocalc._ops.creation.constants import eye
 from autocalc._ops.creation.like import zeros_like
 from autocalc._tensor import Tensor
@@ -92,19 +93,23 @@ def _rows(point: Point, y: Tensor, chunk_size: int | None) -> list[Tensor]:
         ]
     if y.numel() == 1:
         found = _pulled_back(point, [y], [y.detach().new_ones(y.shape)], keep=True)
-        return [
-            g.reshape((*y.shape, *x.shape))
-            for g, x in zip(found, point.tensors, strict=True)
-        ]
+        return _shaped(found, y, point)
 
     def row(v: Tensor) -> list[Tensor]:
         return _pulled_back(point, [y], [v], keep=True)
 
     basis = eye(y.numel(), dtype=y.dtype).reshape((y.numel(), *y.shape))
+    if chunk_size == 1:  # one by one: without `vmap`, and so without its limits
+        found = [stack(list(column)) for column in zip(*map(row, basis), strict=True)]
+        return _shaped(found, y, point)
     found = vmap(row, randomness="same", chunk_size=chunk_size)(basis)
+    return _shaped(found, y, point)
+
+
+def _shaped(rows: Sequence[Tensor], y: Tensor, point: Point) -> list[Tensor]:
     return [
         g.reshape((*y.shape, *x.shape))
-        for g, x in zip(found, point.tensors, strict=True)
+        for g, x in zip(rows, point.tensors, strict=True)
     ]
 
 

@@ -67,6 +67,12 @@ def stack_module_state(
 def _stacked(states: list[dict[str, Tensor]]) -> dict[str, Tensor]:
     found = {}
     for name, first in states[0].items():
+        if any(state[name].requires_grad != first.requires_grad for state in states):
+            raise ArgumentError(
+                f"stack_module_state: {name!r} requires a gradient in some models "
+                f"only. Expected each parameter and buffer to have the same "
+                f".requires_grad in all models."
+            )
         together = stack([state[name].detach() for state in states])
         found[name] = together.requires_grad_(first.requires_grad)
     return found

@@ -301,11 +301,29 @@ def jvp(
                 f"tuple, and both to have the same python structure. Write "
                 f"({name[:-1]},) for a single one."
             )
+    _check_alike(primals, tangents)
     linear = Linear("jvp", func, primals, has_aux=has_aux)
     product = linear.push(*tangents, strict=strict, retain_graph=False)
     if has_aux:
         return linear.output, product, linear.aux
     return linear.output, product
+
+
+def _check_alike(primals: Any, tangents: Any) -> None:
+    """Raise unless primals and tangents are tensors in the same structure."""
+    leaves, spec = tree_flatten(primals)
+    vectors, found = tree_flatten(tangents)
+    if found != spec:
+        raise GradError(
+            f"jvp: `primals` hold {len(leaves)} tensors and `tangents` {len(vectors)}. "
+            f"Expected both to have the same python structure."
+        )
+    for x in (*leaves, *vectors):
+        if not isinstance(x, Tensor):
+            raise ArgumentError(
+                f"jvp: `primals` or `tangents` contain a {type(x).__name__}; both must "
+                f"only contain Tensors."
+            )
 
 
 class Linear:

@@ -12,6 +12,7 @@ import numpy as np
 
 from autocalc._dispatch.device.batches import Level
 from autocalc._dispatch.device.device import host_dtype, is_batched, united
+from autocalc._dispatch.device.levels import levels_of
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._ops.arranging.joining import cat
 from autocalc._ops.views.levels import hide, show
@@ -24,7 +25,8 @@ from autocalc._tensor.generator import (
     generator_here,
 )
 from autocalc.autograd._levels import entered
-from autocalc.errors import ArgumentError, VmapError
+from autocalc.errors import ArgumentError, DimensionError, VmapError
+from autocalc.func._function_rules import spread
 from autocalc.utils._pytree import TreeSpec, tree_flatten, tree_unflatten
 
 
@@ -117,11 +119,17 @@ def vmap(
                     for x, dim in zip(parts, dims, strict=True)
                 ]
                 results = func(*tree_unflatten(inputs, spec), **kwargs)
-                return _shown(results, level, out_dims)
+                given = {
+                    id(x): (whole, dim)
+                    for x, whole, dim in zip(inputs, parts, dims, strict=True)
+                    if dim is not None
+                }
+                return _shown(results, level, out_dims, given)
 
         if chunk_size is None or chunk_size >= size:
             return run(leaves, size)
-        return _in_chunks(run, leaves, dims, size, chunk_size, out_dims)
+        same = randomness == "same"
+        return _in_chunks(run, leaves, dims, size, chunk_size, out_dims, same)
 
     return mapped
 
@@ -133,7 +141,7 @@ def _in_dims(
     in_dims: Any, args: tuple[Any, ...], spec: TreeSpec, leaves: list[Any]
 ) -> list[int | None]:
     """Return the dimension of each leaf of the arguments, counted from the front."""
-    if not isinstance(in_dims, (int, tuple, list)):
+    if not isinstance(in_dims, (int, tuple)):
         raise ArgumentError(
             f"vmap: `in_dims` is a {type(in_dims).__name__}; expected `in_dims` to be "
             f"int or a (potentially nested) tuple matching the structure of inputs."
@@ -144,34 +152,14 @@ def _in_dims(
             "are trying to vmap over a function with no inputs. Give at least one "
             "tensor."
         )
-    given = tuple(in_dims) if isinstance(in_dims, list) else in_dims
-    dims = _spread(given, spec)
+    dims = spread(in_dims, spec)
     if dims is None:
         raise ArgumentError(
-            f"vmap: `in_dims`={in_dims!r} is not compatible with the structure of "
-            f"{len(args)} arguments; give one number, or a tuple with one entry for "
-            f"each argument."
+            f"vmap: in_dims is not compatible with the structure of `inputs`: it is "
+            f"{in_dims!r} for {len(args)} arguments; give one number, or a tuple with "
+            f"one entry for each argument."
         )
     return [_checked_dim(x, dim) for x, dim in zip(leaves, dims, strict=True)]
-
-
-def _spread(dims: Any, spec: TreeSpec) -> list[Any] | None:
-    """Return an entry for each leaf of a structure; None if they do not fit."""
-    if dims is None or isinstance(dims, int):
-        return [dims] * spec.num_leaves
-    if spec.is_leaf():
-        return None
-    parts, found = tree_flatten(dims, is_leaf=lambda x: x is not dims)
-    same = found.type is spec.type or {found.type, spec.type} <= {list, tuple}
-    if not same or found.context != spec.context or len(parts) != len(spec.children):
-        return None
-    result: list[Any] = []
-    for part, child in zip(parts, spec.children, strict=True):
-        spread = _spread(part, child)
-        if spread is None:
-            return None
-        result += spread
-    return result
 
 
 def _checked_dim(x: Any, dim: int | None) -> int | None:
@@ -184,13 +172,13 @@ def _checked_dim(x: Any, dim: int | None) -> int | None:
         )
     if not isinstance(x, Tensor):
         raise ArgumentError(
-            f"vmap: `in_dims` is {dim} for an input of type {type(x).__name__}. We "
-            f"cannot vmap over non-Tensor arguments, please use None as the respective "
-            f"in_dim."
+            f"vmap: Got in_dim={dim} for an input but the input is of type "
+            f"{type(x).__name__}. We cannot vmap over non-Tensor arguments, please use "
+            f"None as the respective in_dim."
         )
     if not -x.ndim <= dim < x.ndim:
         raise ArgumentError(
-            f"vmap: `in_dims` is {dim} for some input, but that input is a Tensor of "
+            f"vmap: Got in_dim={dim} for some input, but that input is a Tensor of "
             f"dimensionality {x.ndim} so expected in_dim to satisfy "
             f"-{x.ndim} <= in_dim < {x.ndim}."
         )
@@ -204,7 +192,7 @@ def _batch_size(leaves: list[Any], dims: list[int | None]) -> int:
     ]
     if not sizes:
         raise ArgumentError(
-            "vmap: at least one input must have a dimension of examples, but all "
+            "vmap: at least one Tensor must have a dimension of examples, but all "
             "entries of `in_dims` are None. Use 0 for one of them."
         )
     if len(set(sizes)) > 1:
@@ -223,6 +211,7 @@ def _entered(size: int, randomness: str) -> Iterator[Level]:
     """Make a level for one call, and the generator of random numbers inside of it."""
     above = generator_here()
     with entered(size) as level:
+        level.randomness = randomness
         drawn = _Draws(level, randomness, above)
         with drawing_from(lambda: drawn):
             yield level
@@ -274,6 +263,37 @@ class _Draws(Generator):
         above = above._over(generator) if isinstance(above, _Draws) else generator
         return _Draws(self._level, self._randomness, above)
 
+    def _for_all(self, draws: Callable[..., Any], *operands: Any) -> Any:
+        """Draw for all examples at once, or once for all of them."""
+        level, above = self._level, self._above
+        if self._randomness == "error":
+            self.draw(0)  # raises
+        if self._randomness == "same":
+            if any(level in levels_of(x._array) for x in operands):
+                raise VmapError(
+                    "vmap: randomness='same', but the distribution differs between the "
+                    "examples, and they need different numbers of draws. Vmap does not "
+                    "currently support same randomness with a batched tensor input to "
+                    "this function. Use randomness='different'."
+                )
+            return above._for_all(draws, *operands)
+        full = [show(x, level, 0) for x in operands]
+        return hide(above._for_all(draws, *full), level, 0)
+
+    def get_state(self) -> dict[str, int]:
+        """Return the state of the generator outside of `vmap`."""
+        if self._above is default_generator:
+            return Generator.get_state(self._above)
+        return self._above.get_state()
+
+    def set_state(self, state: dict[str, int]) -> Generator:
+        """Restore the state of the generator outside of `vmap`."""
+        if self._above is default_generator:
+            Generator.set_state(self._above, state)
+        else:
+            self._above.set_state(state)
+        return self
+
     def manual_seed(self, seed: int) -> Generator:
         """Seed the generator outside of `vmap`."""
         if self._above is default_generator:
@@ -286,44 +306,67 @@ class _Draws(Generator):
 # ---- results -------------------------------------------------------------------------
 
 
-def _shown(results: Any, level: Level, out_dims: Any) -> Any:
-    """Return the results with the dimension of the examples."""
+def _shown(
+    results: Any, level: Level, out_dims: Any, given: dict[int, tuple[Any, int]]
+) -> Any:
+    """Return the results with the dimension of the examples.
+
+    `given` has the arguments by the identities of their tensors inside: an argument
+    that is returned in place is itself.
+    """
     leaves, spec = tree_flatten(results)
     dims = _out_dims(out_dims, spec)
     found = []
     for y, dim in zip(leaves, dims, strict=True):
-        if not isinstance(y, Tensor):
-            raise ArgumentError(
-                f"vmap: the function must only return Tensors, got type "
-                f"{type(y).__name__} as a return. Return tensors, or lists, tuples "
-                f"and dicts of them."
-            )
-        found.append(y if dim is None else show(y, level, _place(y, dim)))
+        whole, place = given.get(id(y), (None, None))
+        same = dim is not None and dim == place
+        found.append(whole if same else _result(y, level, dim))
     return tree_unflatten(found, spec)
+
+
+def _result(y: Any, level: Level, dim: int | None) -> Any:
+    """Return one result with its dimension of examples, if it gets one."""
+    if isinstance(y, Tensor):
+        if dim is not None:
+            return show(y, level, _place(y, dim))
+        if level in levels_of(y._array):
+            raise ArgumentError(
+                f"vmap: a result of shape {tuple(y.shape)} differs between the "
+                f"examples: vmap can not return a BatchedTensor when out_dim is None. "
+                f"Give a number for it in `out_dims`."
+            )
+    elif dim is not None:
+        raise ArgumentError(
+            f"vmap: the function must only return Tensors, got type {type(y)} as a "
+            f"return. Return tensors, or lists, tuples and dicts of them, or use None "
+            f"in `out_dims`."
+        )
+    return y
 
 
 def _out_dims(out_dims: Any, spec: TreeSpec) -> list[int | None]:
     given = out_dims
     if spec.is_leaf() and isinstance(given, (tuple, list)) and len(given) == 1:
         given = given[0]
-    dims = _spread(given, spec)
+    dims = spread(given, spec)
     if dims is None or any(
         dim is not None and (isinstance(dim, bool) or not isinstance(dim, int))
         for dim in dims
     ):
         raise ArgumentError(
-            f"vmap: out_dims is not compatible with the structure of outputs: it is "
+            f"vmap: out_dims is not compatible with the structure of `outputs`: it is "
             f"{out_dims!r} for {spec.num_leaves} results; give one number, or one for "
-            f"each result. `out_dims` must be an int or a python collection of ints."
+            f"each result. `out_dims` must be an int, None or a python collection of "
+            f"ints that represents where the dimension of the examples is."
         )
     return dims
 
 
 def _place(y: Tensor, dim: int) -> int:
     if not -y.ndim - 1 <= dim <= y.ndim:
-        raise ArgumentError(
-            f"vmap: `out_dims` is {dim} for a result of shape {tuple(y.shape)}; it "
-            f"must be from {-y.ndim - 1} to {y.ndim}."
+        raise DimensionError(
+            f"vmap: Dimension out of range: `out_dims` is {dim} for a result of shape "
+            f"{tuple(y.shape)}; it must be from {-y.ndim - 1} to {y.ndim}."
         )
     return dim % (y.ndim + 1)
 
@@ -335,10 +378,14 @@ def _in_chunks(
     size: int,
     chunk_size: int,
     out_dims: Any,
+    same_numbers: bool,
 ) -> Any:
     """Run on some examples at a time, and join the results."""
     found, spec = [], None
+    state = generator_here().get_state() if same_numbers else None
     for start in range(0, size, chunk_size):
+        if state is not None:
+            generator_here().set_state(state)
         count = min(chunk_size, size - start)
         parts = [
             x if dim is None else x.narrow(dim, start, count)

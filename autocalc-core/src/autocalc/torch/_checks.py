@@ -9,6 +9,8 @@ from typing import Any
 
 from autocalc import Tensor, accelerator, tensor
 from autocalc._tensor.device import Device
+from autocalc._tensor.generator import Generator, chosen, drawing_from
+from autocalc.distributions._draws import log_standard_gamma
 from autocalc.errors import DTypeError
 
 Text = Callable[[], object] | None
@@ -98,6 +100,22 @@ def _softmax_backward_data(
     return made.to(input_dtype)
 
 
+def _standard_gamma(input: Tensor, generator: Generator | None = None) -> Tensor:
+    """Return draws from Gamma(input, 1)."""
+    if generator is None:
+        drawn: Tensor = log_standard_gamma(input).exp()
+        return drawn
+    source = chosen("torch._standard_gamma", generator)
+    with drawing_from(lambda: source):
+        return _standard_gamma(input)
+
+
+def _sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tensor:
+    """Return shares that follow a Dirichlet distribution, in the last dimension."""
+    drawn = _standard_gamma(input, generator)
+    return drawn / drawn.sum(-1, keepdim=True)
+
+
 def get_device_module(device: Any = None) -> Any:
     """Return the module of a device type: `torch.cpu`, or that of an accelerator."""
     meant = device or accelerator.current_accelerator() or "cpu"
@@ -111,5 +129,6 @@ NAMES = {
         *(_check, _check_index, _check_value, _check_type, _check_not_implemented),
         *(_check_is_size, _check_tensor_all, _check_tensor_all_with, _check_with),
         *(_assert_async, _shape_as_tensor, _softmax_backward_data, get_device_module),
+        *(_standard_gamma, _sample_dirichlet),
     )
 }

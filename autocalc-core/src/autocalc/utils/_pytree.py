@@ -142,7 +142,7 @@ class TreeSpec(NamedTuple):
         """The number of leaves."""
         if self.type is None:
             return 1
-        return sum(child.num_leaves for child in self.children)
+        return sum([1 if x.type is None else x.num_leaves for x in self.children])
 
     def is_leaf(self) -> bool:
         """Return whether the whole object is a single leaf."""
@@ -271,7 +271,10 @@ def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
 def _built(spec: TreeSpec, leaves: Iterator[Any]) -> Any:
     if spec.type is None:
         return next(leaves)
-    values = [_built(child, leaves) for child in spec.children]
+    values = [
+        next(leaves) if child.type is None else _built(child, leaves)
+        for child in spec.children
+    ]
     return SUPPORTED_NODES[spec.type].unflatten_fn(values, spec.context)
 
 

@@ -42,14 +42,17 @@ class Level:
         have the level.
     active
         Whether the call of `vmap` still runs.
+    randomness
+        What random functions do: the argument of `vmap`.
     """
 
-    __slots__ = ("__weakref__", "active", "number", "size", "start")
+    __slots__ = ("__weakref__", "active", "number", "randomness", "size", "start")
 
     def __init__(self, size: int, start: int = 0) -> None:
         self.size = size
         self.start = start
         self.active = True
+        self.randomness = "error"
         with _LOCK:
             taken = set(_LEVELS)
             self.number = next(n for n in range(1, len(taken) + 2) if n not in taken)
@@ -109,7 +112,10 @@ class Batched:
     @property
     def sizes(self) -> tuple[int, ...]:
         """The sizes of the hidden dimensions."""
-        return tuple([level.size for level in self.levels])
+        levels = self.levels
+        if len(levels) == 1:
+            return (levels[0].size,)
+        return tuple([level.size for level in levels])
 
     @property
     def data(self) -> Any:
@@ -122,18 +128,21 @@ class Batched:
         """Take a new array as the data, if nothing has used the memory yet."""
         if self._data is not None or not result.flags.c_contiguous:
             return False
+        if result.shape != self.sizes + self.shape or result.dtype != self.dtype:
+            return False
         self._data = result
         return True
+
+    @property
+    def is_used(self) -> bool:
+        """Whether the memory exists: something may have written to it."""
+        return self._data is not None
 
     @property
     def strides(self) -> tuple[int, ...]:
         """The strides of one example in bytes."""
         if self._data is None:
-            steps, step = [], self.dtype.itemsize
-            for size in reversed(self.shape):
-                steps.append(step)
-                step *= max(size, 1)
-            return tuple(reversed(steps))
+            return _strides_of(self.shape, self.dtype.itemsize)
         strides: tuple[int, ...] = self._data.strides[len(self.levels) :]
         return strides
 
@@ -208,6 +217,27 @@ class Batched:
         return self._like(self.data.view(dtype))
 
 
+@lru_cache(1024)
+def _strides_of(shape: tuple[int, ...], step: int) -> tuple[int, ...]:
+    """Return the strides of a row-major array."""
+    steps = []
+    for size in reversed(shape):
+        steps.append(step)
+        step *= max(size, 1)
+    return tuple(reversed(steps))
+
+
+def _repeated(array: Any, shape: tuple[int, ...]) -> Any:
+    """Return a read-only view of an array with further dimensions, of stride 0."""
+    if not array.flags.c_contiguous:
+        return np.broadcast_to(array, shape)
+    # NumPy's broadcast_to takes ten times as long.
+    strides = (*(0,) * (len(shape) - array.ndim), *array.strides)
+    seen = np.ndarray(shape, array.dtype, array, 0, strides)
+    seen.flags.writeable = False
+    return seen
+
+
 def _is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...], step: int) -> bool:
     for size, stride in zip(reversed(shape), reversed(strides), strict=True):
         if size != 1 and stride != step:
@@ -221,7 +251,8 @@ def shared_by_examples(name: str, shape: Any) -> VmapError:
     return VmapError(
         f"vmap: {name} writes different values for each example into a tensor of shape "
         f"{tuple(shape)} that all examples share; vmap: inplace arithmetic is not "
-        f"possible because it would need one tensor for each. Make the tensor inside "
+        f"possible because there exists a Tensor `other` in extra_args that has more "
+        f"elements than `self`. Make the tensor inside "
         f"the function from a batched one, such as by x.new_zeros(...) or "
         f"zeros_like(x), or return a new tensor."
     )
@@ -232,11 +263,17 @@ class BatchedLibrary(WithoutWork):
 
     def __init__(self, numbers: tuple[int, ...]) -> None:
         self._numbers = numbers
+        self._known: list[Any] = []
 
     @property
     def levels(self) -> Levels:
         """The living levels of the place."""
-        return tuple([_LEVELS[number] for number in self._numbers])
+        found = tuple([known() for known in self._known])
+        if found and None not in found:
+            return found
+        found = tuple([_LEVELS[number] for number in self._numbers])
+        self._known = [weakref.ref(level) for level in found]
+        return found
 
     def empty(self, shape: Any, dtype: Any) -> Batched:
         """Return a new array; its memory is allocated when it is used."""
@@ -246,7 +283,7 @@ class BatchedLibrary(WithoutWork):
         """Return an array in which all examples are the same, read-only memory."""
         levels = self.levels
         sizes = tuple([level.size for level in levels])
-        data = np.broadcast_to(array, sizes + array.shape)
+        data = _repeated(array, sizes + array.shape)
         return Batched(levels, data, array.shape, array.dtype)
 
     def repeated(self, array: Any) -> Batched:
@@ -262,8 +299,11 @@ class BatchedLibrary(WithoutWork):
         index = tuple([slice(None) if one in own else None for one in levels])
         sizes = tuple([level.size for level in levels])
         shape = data.shape[len(own) :]
-        place = (*index, ...)
-        seen = np.broadcast_to(data[place], sizes + shape)
+        if own:
+            place = (*index, ...)
+            seen = np.broadcast_to(data[place], sizes + shape)
+        else:
+            seen = _repeated(data, sizes + shape)
         return Batched(levels, seen, shape, data.dtype)
 
     def to_host(self, array: Batched) -> Any:
@@ -272,10 +312,10 @@ class BatchedLibrary(WithoutWork):
             raise VmapError(
                 f"vmap: the values of a tensor of shape {array.shape} are needed by "
                 f"Python, but they differ between the {math.prod(array.sizes)} "
-                f"examples. item(), bool(), tolist(), numpy() and results whose shape "
-                f"depends on values do not work inside vmap; it is data-dependent "
-                f"control flow. Use where(), or return the tensor and read it "
-                f"outside of vmap."
+                f"examples. item() on a Tensor, bool(), tolist(), numpy() and results "
+                f"whose shape depends on values do not work inside vmap; it is "
+                f"data-dependent control flow. Use where(), or return the tensor and "
+                f"read it outside of vmap."
             )
         first = (*(0,) * len(array.levels), ...)
         return array.data[first].copy()

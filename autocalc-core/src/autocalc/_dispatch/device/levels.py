@@ -38,6 +38,8 @@ def _wrapped(levels: Levels, data: Any) -> Any:
 
 
 def _moved(a: Any, source: int, to: int) -> Any:
+    if source == to:
+        return a
     axes = list(range(a.ndim))
     axes.insert(to, axes.pop(source))
     return a.transpose(axes)

@@ -9,6 +9,7 @@ from functools import cache
 from inspect import Signature, signature, unwrap
 from typing import Any
 
+from autocalc._dispatch.device.device import is_batched
 from autocalc._dispatch.engine.eager import elementwise
 from autocalc._dispatch.selection.arrays import arrays, constant
 from autocalc._dispatch.selection.select import KERNEL_INDEX
@@ -43,8 +44,8 @@ from autocalc._ops.views import broadcasting
 from autocalc._ops.views._writing import check_writable, fill_, write
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import require
-from autocalc._tensor.generator import Generator
-from autocalc.errors import ArgumentError, DTypeError
+from autocalc._tensor.generator import Generator, check_own_numbers
+from autocalc.errors import ArgumentError, DTypeError, VmapError
 
 #: Functions of one elementwise kernel that may write over its input.
 _UNARY = frozenset(name for name, k in TABLE.items() if k.signature == "~ out ; a")
@@ -379,7 +380,11 @@ def _draw(kernel: str, x: Tensor, a: Any, b: Any, generator: Any) -> Tensor:
     if array.dtype.kind not in FLOAT_KINDS:
         raise DTypeError(f"{kernel}_: needs float32 or float64, not {x.dtype.name}.")
     out = array if array.flags.c_contiguous else arrays.empty(array.shape, array.dtype)
-    random_into(kernel, out, a, b, generator)
+    try:
+        random_into(kernel, out, a, b, generator)
+    except VmapError:
+        check_own_numbers(f"{kernel}_", array)
+        raise
     if out is not array:
         arrays.copy(out, into=array)
     x._cell().count += 1
@@ -405,6 +410,9 @@ def bernoulli_(
     check_tensor("bernoulli_", x)
     if isinstance(p, Tensor):
         drawn = bernoulli(broadcasting.expand(p.detach(), x.shape), generator=generator)
+        if is_batched(p._array.dtype):  # its values differ, not only the numbers drawn
+            recorded = check_writable("bernoulli_", x)
+            return write("bernoulli_", x, as_operand(drawn, x.dtype), recorded)
     else:
         drawn = bernoulli(x.detach(), p, generator=generator)
     return _drawn_into("bernoulli_", x, drawn)
@@ -560,4 +568,8 @@ def _check_floats(where: str, x: Tensor) -> None:
 
 def _drawn_into(where: str, x: Tensor, drawn: Tensor) -> Tensor:
     recorded = check_writable(where, x)
-    return write(where, x, as_operand(drawn, x.dtype), recorded)
+    try:
+        return write(where, x, as_operand(drawn, x.dtype), recorded)
+    except VmapError:
+        check_own_numbers(where, x._array)
+        raise

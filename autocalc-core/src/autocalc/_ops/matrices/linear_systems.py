@@ -290,10 +290,16 @@ def _check_chain(given: list[Tensor], parts: list[Tensor]) -> None:
     )
     if not fits:
         shapes = ", ".join(str(x._array.shape) for x in given)
+        odd = next((i for i, x in enumerate(parts) if x.ndim != 2), None)
+        why = (
+            ""
+            if odd is None
+            else f": tensor {odd} must be 2D but got {parts[odd].ndim}D"
+        )
         raise ShapeError(
-            f"multi_dot: the shapes {shapes} do not fit. All tensors except the first "
-            "and the last must be matrices, and the columns of each must equal the "
-            "rows of the next."
+            f"multi_dot: the shapes {shapes} do not fit{why}. All tensors except the "
+            "first and the last must be matrices, and the columns of each must equal "
+            "the rows of the next."
         )
 
 

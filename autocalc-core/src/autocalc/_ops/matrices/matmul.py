@@ -309,8 +309,8 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     a, b = check_tensor("mm", input)._array, check_tensor("mm", mat2)._array
     if a.ndim != 2 or b.ndim != 2:
         raise ShapeError(
-            f"mm: shapes {input.shape} and {mat2.shape}: both operands must be "
-            f"matrices; use matmul for batches."
+            f"mm: Shape mismatch: {input.shape} and {mat2.shape}; both operands must "
+            f"be matrices; use matmul for batches."
         )
     result = matmul(input, mat2)
     return result if out is None else apply_out("mm", result, out)

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from autocalc._dispatch.device.device import whole
 from autocalc._graph._grad_mode import no_grad
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops._operator.checks import check_float
@@ -18,7 +19,7 @@ from autocalc._ops.indexing.masking import where
 from autocalc._ops.random.random_draws import rand
 from autocalc._ops.views.broadcasting import expand
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.generator import Generator, chosen
+from autocalc._tensor.generator import Generator, chosen, drawn_for_all
 from autocalc.errors import ArgumentError
 
 #: Smaller means are drawn by counting arrivals one by one, larger ones by rejection.
@@ -114,14 +115,20 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
 
 
 def _check_all(where: str, name: str, x: Tensor, right: Any, wanted: str) -> None:
-    if not right.all():
-        found = x.flatten()[(~right).flatten()][0].item()
+    bad = ~whole(right._array)
+    if bad.any():
+        found = whole(x._array)[bad][0].item()
         message = f"{where}: `{name}` holds {found:g}; it must hold {wanted}."
         raise ArgumentError(message)
 
 
 def arrivals(rate: Any, generator: Generator | None = None) -> Tensor:
     """Return the number of arrivals in a time in which `rate` are expected."""
+    drawn: Tensor = drawn_for_all(generator, _arrivals, rate)
+    return drawn
+
+
+def _arrivals(generator: Generator, rate: Any) -> Any:
     with no_grad():
         wide = rate.double()
         many = (wide >= _LARGE) & (wide < math.inf)
@@ -135,6 +142,11 @@ def arrivals(rate: Any, generator: Generator | None = None) -> Tensor:
 
 def successes(count: Any, probs: Any, generator: Generator | None = None) -> Tensor:
     """Return the number of successes of probability `probs` in `count` trials."""
+    drawn: Tensor = drawn_for_all(generator, _successes, count, probs)
+    return drawn
+
+
+def _successes(generator: Generator, count: Any, probs: Any) -> Any:
     with no_grad():
         n, p = count.double(), probs.double()
         mirrored = p > 0.5

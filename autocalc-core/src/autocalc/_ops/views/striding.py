@@ -137,7 +137,8 @@ def _seen_of_view(x: Tensor, size: Any, stride: Any, storage_offset: Any) -> Ten
     steps = integers("as_strided", "stride", stride)
     if len(sizes) != len(steps) or min_of((*sizes, *steps, 0)) < 0:
         raise ShapeError(
-            f"as_strided: `size`={sizes}, `stride`={steps}; there must be one stride "
+            f"as_strided: `size`={sizes}, `stride`={steps}; mismatch: size and stride "
+            f"must have the same length; there must be one stride "
             "for each size, and none may be negative."
         )
     base = base_of(x)

@@ -11,6 +11,7 @@ from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flags, check_type
 from autocalc.errors import ArgumentError, DTypeError
 from autocalc.nn._module.module import Module
+from autocalc.nn._module.registry import BUFFER, PARAMETER
 
 _NAME = "functional_call"
 _MISSING = object()
@@ -64,8 +65,7 @@ def functional_call(
     check_type(_NAME, "module", module, Module, "a Module")
     check_flags(_NAME, tie_weights=tie_weights, strict=strict)
     given = _merged(parameter_and_buffer_dicts)
-    own: dict[str, Tensor] = dict(module.named_parameters(remove_duplicate=False))
-    own |= dict(module.named_buffers(remove_duplicate=False))
+    own = _own(module) if strict or tie_weights else {}
     if strict:
         _check_all(own, given)
     if tie_weights:
@@ -73,6 +73,18 @@ def functional_call(
     arguments = () if args is None else args if isinstance(args, tuple) else (args,)
     with _replaced(module, given):
         return module(*arguments, **(kwargs or {}))
+
+
+def _own(module: Module) -> dict[str, Tensor]:
+    """Return all parameters, and then all buffers, under each of their names."""
+    found: dict[str, dict[str, Tensor]] = {PARAMETER: {}, BUFFER: {}}
+    for prefix, inner in module.named_modules(remove_duplicate=False):
+        values = vars(inner)
+        for name, kind in inner._names.items():
+            if kind in found and values[name] is not None:
+                path = f"{prefix}.{name}" if prefix else name
+                found[kind][path] = values[name]
+    return found[PARAMETER] | found[BUFFER]
 
 
 def _merged(given: Any) -> dict[str, Tensor]:
@@ -110,6 +122,8 @@ def _tied(own: Mapping[str, Any], given: Mapping[str, Tensor]) -> dict[str, Tens
     groups: dict[int, list[str]] = {}
     for name, value in own.items():
         groups.setdefault(id(value), []).append(name)
+    if len(groups) == len(own):
+        return dict(given)
     tied = dict(given)
     for names in groups.values():
         values = {id(given[name]): given[name] for name in names if name in given}

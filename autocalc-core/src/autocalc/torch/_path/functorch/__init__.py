@@ -3,21 +3,42 @@
 
 from __future__ import annotations
 
+import functools
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autocalc import Tensor, nn
+from autocalc import Tensor, func, nn
 from autocalc.func import functional_call as functional_call
-from autocalc.func import grad as grad
-from autocalc.func import grad_and_value as grad_and_value
-from autocalc.func import hessian as hessian
-from autocalc.func import jacfwd as jacfwd
-from autocalc.func import jacrev as jacrev
-from autocalc.func import jvp as jvp
 from autocalc.func import stack_module_state
-from autocalc.func import vjp as vjp
-from autocalc.func import vmap as vmap
 from autocalc.torch import _mentioned
+
+
+def _former(name: str, now: str) -> Any:
+    """Return a function of `autocalc.func` that warns of its old name."""
+    function = getattr(func, name)
+
+    @functools.wraps(function)
+    def run(*args: Any, **words: Any) -> Any:
+        warnings.warn(
+            f"functorch.{name} is the old name of a transform. Please use `{now}`.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return function(*args, **words)
+
+    return run
+
+
+vmap = _former("vmap", "torch.vmap")
+grad = _former("grad", "torch.func.grad")
+grad_and_value = _former("grad_and_value", "torch.func.grad_and_value")
+vjp = _former("vjp", "torch.func.vjp")
+jvp = _former("jvp", "torch.func.jvp")
+jacrev = _former("jacrev", "torch.func.jacrev")
+jacfwd = _former("jacfwd", "torch.func.jacfwd")
+hessian = _former("hessian", "torch.func.hessian")
+functionalize = _former("functionalize", "torch.func.functionalize")
 
 
 def make_functional_with_buffers(

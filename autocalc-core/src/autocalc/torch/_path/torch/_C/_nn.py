@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""`torch._C._nn`: the parser of the arguments of `Module.to`."""
+"""`torch._C._nn`: the parser of the arguments of `Module.to`, and `linear`."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from autocalc.nn._module.module import meant
+from autocalc.nn.functional import linear as linear
 from autocalc.torch import _mentioned
 
 

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Transforms of functions, compared with `torch.func` and JAX."""
