@@ -5,6 +5,8 @@ from autocalc.models._cache import KeyValueCache
 from autocalc.models._decoder import Decoder
 from autocalc.models._generate import generate, stream
 from autocalc.models._images import LeNet, ResNet, RowLSTM
+from autocalc.models._pretrained.load import from_config, from_pretrained
+from autocalc.models._pretrained.save import save_pretrained
 from autocalc.models._recurrent import StateCache, TextLSTM
 from autocalc.models._resnet18 import ResNet18
 from autocalc.models._training import (
@@ -31,6 +33,9 @@ __all__ = [
     "TextStep",
     "TextTraining",
     "VisionTransformer",
+    "from_config",
+    "from_pretrained",
     "generate",
+    "save_pretrained",
     "stream",
 ]
