@@ -21,7 +21,7 @@ from autocalc.errors import (
 )
 from autocalc.models import from_config, from_pretrained, save_pretrained
 from autocalc.models._pretrained.config import Config
-from autocalc.models._pretrained.parts import Places
+from autocalc.models._pretrained.parts import Padding, Places
 from autocalc.models._pretrained.rotary import rotary_of
 
 DECODER = {
@@ -290,16 +290,18 @@ def test_scaled_rotary():
 
 
 def test_what_a_token_sees():
-    seen, causal = Places(4, 0).seen()
-    assert seen is None
-    assert causal
-    assert Places(1, 3).seen() == (None, False)
-    seen, _ = Places(2, 2).seen()
+    assert Places(4, 0).seen() == (0, None, True)
+    assert Places(1, 3).seen() == (0, None, False)
+    assert Places(1, 4).seen(2) == (3, None, False)
+    _, seen, causal = Places(2, 2).seen()
     assert seen.tolist() == [[True, True, True, False], [True] * 4]
-    seen, _ = Places(1, 4).seen(2)
-    assert seen.tolist() == [[False] * 3 + [True] * 2]
-    mask = ac.tensor([[False, True, True]])
-    assert Places(3, 0, mask).rows().tolist() == [[0, 0, 1]]
+    assert not causal
+    _, seen, causal = Places(3, 0).seen(2)
+    assert seen.tolist() == [[True] * 3, [True] * 3, [False, True, True]]
+    padding = Padding(ac.tensor([[False, True, True]]), ac.float32)
+    assert Places(3, 0, padding).rows().tolist() == [[0, 0, 1]]
+    _, seen, _ = Places(1, 2, padding).seen()
+    assert seen.tolist() == [[[[-math.inf, 0, 0]]]]
 
 
 # ---- wrong folders -------------------------------------------------------------------

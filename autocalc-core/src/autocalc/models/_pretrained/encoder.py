@@ -60,8 +60,9 @@ class Encoder(Pretrained):
         """Return what each token sees; raise unless the arguments fit."""
         name = type(self).__name__
         check_tokens(name, tokens, 0, self.context)
-        known = check_mask(name, mask, tokens, 0)
-        return None if known is None else known[:, None, None, : tokens.shape[1]]
+        if mask is None:
+            return None
+        return check_mask(name, mask, tokens, 0)[:, None, None, : tokens.shape[1]]
 
 
 def classes_of(config: Config) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`from_pretrained` and `from_config`: models of others, with their weights or new ones."""
+"""`from_pretrained` and `from_config`: models of others, or new ones like them."""
 
 from __future__ import annotations
 

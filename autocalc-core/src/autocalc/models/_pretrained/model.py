@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any, ClassVar
 
 from autocalc import nn
+from autocalc._compile import compile
 from autocalc._tensor import Tensor
 from autocalc.models._cache import KeyValueCache
 from autocalc.models._pretrained.config import Config
-from autocalc.models._pretrained.parts import Places, check_mask, check_tokens
+from autocalc.models._pretrained.parts import Padding, Places, check_mask, check_tokens
 from autocalc.models._pretrained.rotary import Rotary
 from autocalc.nn import functional
 
@@ -72,18 +74,22 @@ class CausalModel(Pretrained):
         mask: Tensor | None = None,
     ) -> Tensor:
         """Return logits (B, S, V) of the next token, for each of `tokens` (B, S)."""
-        counted = caches is not None and start is None
-        if start is None:
-            start = caches[0].count if caches else 0
+        past = _past(caches, start)
         name = type(self).__name__
-        check_tokens(name, tokens, start, self.context)
+        check_tokens(name, tokens, past, self.context)
         length = tokens.shape[1]
-        places = Places(length, start, check_mask(name, mask, tokens, start))
+        padding = None
+        if mask is not None:
+            padding = self.padding(check_mask(name, mask, tokens, past))
+        places = Places(length, past, padding)
         logits = self.logits(self.read(tokens, places, caches))
-        if counted:
-            for cache in caches or ():
-                cache.count = start + length
+        if start is None:
+            _count(caches, past + length)
         return logits
+
+    def padding(self, mask: Tensor) -> Padding:
+        """Return the tables for a mask (B, T), which is True for tokens."""
+        return Padding(mask, self.embedding.weight.dtype)
 
     def read(
         self, tokens: Tensor, places: Places, caches: Sequence[KeyValueCache] | None
@@ -124,11 +130,54 @@ class CausalModel(Pretrained):
         sizes = (batch, self.kv_heads, length, self.features)
         return [KeyValueCache(*sizes, dtype=dtype) for _ in self.blocks]
 
+    def reader(
+        self,
+        caches: Sequence[KeyValueCache],
+        mask: Tensor | None = None,
+        compiled: bool = False,
+    ) -> Callable[[Tensor], Tensor]:
+        """Return ``read(tokens (B, S))``: the logits (B, V) after the last of them.
+
+        The tokens follow those in the caches.  `mask` has a column for each position of
+        the caches.  If `compiled` is true, single tokens are read by a recorded step,
+        which holds for all positions.
+        """
+        padding = None if mask is None else self.padding(mask)
+        # The same memory with a constant count, which a recorded step guards.
+        tables = [copy(cache) for cache in caches]
+
+        def read(tokens: Tensor, start: int) -> Tensor:
+            places = Places(tokens.shape[1], start, padding)
+            x = self.read(tokens, places, tables)
+            return self.logits(x[:, -1:])[:, 0]
+
+        one = compile(read, fallback=True) if compiled else read
+
+        def after(tokens: Tensor) -> Tensor:
+            start, length = caches[0].count, tokens.shape[1]
+            logits = (one if length == 1 else read)(tokens, start)
+            _count(caches, start + length)
+            return logits
+
+        return after
+
     def loss(self, tokens: Tensor, targets: Tensor) -> Tensor:
         """Return the mean cross-entropy of targets (B, S); -100 leaves one out."""
         logits = self(tokens)
         flat = logits.reshape(-1, logits.shape[-1])
         return functional.cross_entropy(flat, targets.reshape(-1))
+
+
+def _past(caches: Sequence[KeyValueCache] | None, start: int | None) -> int:
+    """Return how many positions are over: as the caller says, or the caches."""
+    if start is not None:
+        return start
+    return caches[0].count if caches else 0
+
+
+def _count(caches: Sequence[KeyValueCache] | None, count: int) -> None:
+    for cache in caches or ():
+        cache.count = count
 
 
 def of_cache(caches: Sequence[KeyValueCache] | None, number: int) -> Any:

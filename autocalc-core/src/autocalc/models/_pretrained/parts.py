@@ -12,8 +12,10 @@ from functools import partial
 from typing import Any
 
 from autocalc import nn
+from autocalc._ops.creation.constants import zeros
 from autocalc._ops.creation.ranges import arange
 from autocalc._tensor import Tensor
+from autocalc._tensor.dtypes import DType, bool_
 from autocalc.errors import ShapeError
 from autocalc.models._cache import KeyValueCache
 from autocalc.models._pretrained.rotary import Rotary
@@ -30,6 +32,34 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
+class Padding:
+    """Which tokens of a batch are padding, as tables for all positions.
+
+    Parameters
+    ----------
+    mask
+        True for tokens and False for padding, of shape ``(B, T)``.
+    dtype
+        The dtype of the scores of attention.
+    """
+
+    def __init__(self, mask: Tensor, dtype: DType) -> None:
+        self.shown = mask[:, None, None]
+        hidden = zeros(*mask.shape, dtype=dtype).masked_fill(~mask, float("-inf"))
+        #: What is added to the scores, ``(B, 1, 1, T)``.
+        self.scores = hidden[:, None, None]
+        #: The number of each token in its text; padding before it is not counted.
+        self.rows = (mask.long().cumsum(1) - 1).clamp(min=0)
+
+    def between(self, first: int, stop: int) -> Tensor:
+        """Return what is added to the scores of these keys, ``(B, 1, 1, keys)``."""
+        return self.scores[..., first:stop]
+
+    def numbers(self, start: int, stop: int) -> Tensor:
+        """Return the numbers of these tokens in their texts, ``(B, tokens)``."""
+        return self.rows[:, start:stop]
+
+
 class Places:
     """The places of the tokens of one call, and which keys each of them may see.
 
@@ -39,46 +69,49 @@ class Places:
         The number of new tokens S.
     start
         The number of positions before them, whose keys are in the caches.
-    mask
-        True for tokens and False for padding, of shape ``(B, T)`` or longer, or None.
+    padding
+        Which positions are padding, if there are any.
     """
 
-    def __init__(self, length: int, start: int, mask: Tensor | None = None) -> None:
-        self.length, self.start, self.mask = length, start, mask
-        self._seen: dict[int | None, tuple[Tensor | None, bool]] = {}
+    def __init__(self, length: int, start: int, padding: Padding | None = None) -> None:
+        self.length, self.start, self.padding = length, start, padding
+        self._seen: dict[int | None, tuple[int, Tensor | None, bool]] = {}
 
     def rows(self) -> Tensor:
-        """Return the number of each token in its text, ``(S,)`` or ``(B, S)``.
-
-        Padding before a text is not counted.
-        """
+        """Return the number of each token in its text, ``(S,)`` or ``(B, S)``."""
         stop = self.start + self.length
-        if self.mask is None:
+        if self.padding is None:
             return arange(self.start, stop)
-        counts = self.mask[:, :stop].long().cumsum(1) - 1
-        return counts.clamp(min=0)[:, self.start :]
+        return self.padding.numbers(self.start, stop)
 
-    def seen(self, window: int | None = None) -> tuple[Tensor | None, bool]:
-        """Return the mask of attention, and whether attention is causal besides.
+    def seen(self, window: int | None = None) -> tuple[int, Tensor | None, bool]:
+        """Return the first key, the mask of attention, and whether it is causal too.
 
         With a `window`, a token sees itself and ``window - 1`` tokens before it.
         """
         if window not in self._seen:
-            self._seen[window] = self._find(window)
+            many = self.length > 1
+            self._seen[window] = self._many(window) if many else self._one(window)
         return self._seen[window]
 
-    def _find(self, window: int | None) -> tuple[Tensor | None, bool]:
-        stop = self.start + self.length
-        seen = None if self.mask is None else self.mask[:, None, None, :stop]
-        causal = self.start == 0 and self.length > 1
-        if self.length > 1 and not causal:
-            seen = _both(seen, arange(stop) <= self._queries())
-        if window is not None and stop > window:
-            seen = _both(seen, arange(stop) > self._queries() - window)
-        return seen, causal
+    def _one(self, window: int | None) -> tuple[int, Tensor | None, bool]:
+        """One token sees a slice: in compiled code no shape depends on its place."""
+        stop = self.start + 1
+        first = stop - window if window is not None and stop > window else 0
+        if self.padding is None:
+            return first, None, False
+        return first, self.padding.between(first, stop), False
 
-    def _queries(self) -> Tensor:
-        return arange(self.start, self.start + self.length).reshape(-1, 1)
+    def _many(self, window: int | None) -> tuple[int, Tensor | None, bool]:
+        stop = self.start + self.length
+        seen = None if self.padding is None else self.padding.shown[..., :stop]
+        causal = self.start == 0
+        queries = arange(self.start, stop).reshape(-1, 1)
+        if not causal:
+            seen = _both(seen, arange(stop) <= queries)
+        if window is not None and stop > window:
+            seen = _both(seen, arange(stop) > queries - window)
+        return 0, seen, causal
 
 
 def _both(seen: Tensor | None, more: Tensor) -> Tensor:
@@ -138,8 +171,11 @@ class Attention(nn.Module):
             q, k = rotary.turn(q, places.start), rotary.turn(k, places.start)
         if cache is not None:
             k, v = cache.append(k, v, places.start)
+        first, seen, causal = places.seen(self.window)
+        if first:
+            k, v = k[:, first:], v[:, first:]
         q, k, v = (x.permute(0, 2, 1, 3) for x in (q, k, v))
-        y = self._product(q, k, v, *places.seen(self.window))
+        y = self._product(q, k, v, seen, causal)
         return y.permute(0, 2, 1, 3).reshape(batch, length, self.heads * self.features)
 
     def normal_q(self, q: Tensor) -> Tensor:
@@ -170,8 +206,9 @@ class Attention(nn.Module):
         if causal:
             seen = _both(seen, arange(length) <= arange(length).reshape(-1, 1))
         if seen is not None:
-            shown = seen.unsqueeze(2) if seen.ndim == 4 else seen
-            scores = scores.masked_fill(~shown, -1e30)
+            seen = seen.unsqueeze(2) if seen.ndim == 4 else seen
+            boolean = seen.dtype is bool_
+            scores = scores.masked_fill(~seen, -1e30) if boolean else scores + seen
         y = functional.softmax(scores, -1) @ v.unsqueeze(2)
         return y.reshape(batch, heads, length, features)
 
@@ -213,10 +250,8 @@ def check_tokens(where: str, tokens: Tensor, start: int, context: int) -> None:
         )
 
 
-def check_mask(where: str, mask: Any, tokens: Tensor, start: int) -> Tensor | None:
+def check_mask(where: str, mask: Any, tokens: Tensor, start: int) -> Tensor:
     """Return the mask as booleans; raise unless it has a column for each position."""
-    if mask is None:
-        return None
     rows, columns = mask.shape if mask.ndim == 2 else (-1, -1)
     if rows != tokens.shape[0] or columns < start + tokens.shape[1]:
         raise ShapeError(
