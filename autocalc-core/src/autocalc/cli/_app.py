@@ -11,6 +11,7 @@ import click
 
 from autocalc._version import __version__
 from autocalc.cli._bench import bench_command
+from autocalc.cli._chat import chat_command
 from autocalc.cli._doctor import doctor_command
 from autocalc.cli._explain import explain_command
 from autocalc.cli._generate import generate_command
@@ -83,6 +84,7 @@ def cli() -> None:
       autocalc predict mnist.safetensors --index 7
       autocalc train charlm --save text.safetensors
       autocalc generate text.safetensors --prompt "The "
+      autocalc chat FOLDER            talk with a language model of others
       autocalc doctor                 check that this machine is used well
       autocalc kernels                list installed, chosen and refused kernels
       autocalc bench kernels          measure the speed of the kernels
@@ -97,6 +99,7 @@ for command in (
     predict_command,
     report_command,
     generate_command,
+    chat_command,
     bench_command,
     doctor_command,
     kernels_command,

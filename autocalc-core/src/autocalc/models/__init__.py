@@ -7,6 +7,8 @@ from autocalc.models._generate import generate, stream
 from autocalc.models._images import LeNet, ResNet, RowLSTM
 from autocalc.models._pretrained.load import from_config, from_pretrained
 from autocalc.models._pretrained.save import save_pretrained
+from autocalc.models._pretrained.tokenizer import Tokenizer
+from autocalc.models._pretrained.writing import stream_text
 from autocalc.models._recurrent import StateCache, TextLSTM
 from autocalc.models._resnet18 import ResNet18
 from autocalc.models._training import (
@@ -32,10 +34,12 @@ __all__ = [
     "TextLSTM",
     "TextStep",
     "TextTraining",
+    "Tokenizer",
     "VisionTransformer",
     "from_config",
     "from_pretrained",
     "generate",
     "save_pretrained",
     "stream",
+    "stream_text",
 ]
