@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Ready-made models: image classifiers and language models, and their training."""
 
+from autocalc.models._adapters import load_adapter, save_adapter
 from autocalc.models._cache import KeyValueCache
 from autocalc.models._decoder import Decoder
 from autocalc.models._generate import generate, stream
@@ -39,6 +40,8 @@ __all__ = [
     "from_config",
     "from_pretrained",
     "generate",
+    "load_adapter",
+    "save_adapter",
     "save_pretrained",
     "stream",
     "stream_text",

@@ -18,11 +18,11 @@ _LONGEST = 64 * 2**20
 _NEEDED: Any = object()
 
 
-def read_json(path: Path) -> dict[str, Any]:
+def read_json(path: Path, where: str = "from_pretrained") -> dict[str, Any]:
     """Return the object in a JSON file; raise if there is none."""
     if not path.is_file():
         raise MissingFileError(
-            f"from_pretrained: {path} does not exist. Give the folder of a model, "
+            f"{where}: {path} does not exist. Give the folder of a model, "
             "which contains config.json and files *.safetensors."
         )
     try:
@@ -32,7 +32,7 @@ def read_json(path: Path) -> dict[str, Any]:
         if not isinstance(values, dict):
             raise ValueError(f"it contains {short(values)} instead of an object")
     except (OSError, ValueError, RecursionError) as error:
-        message = f"from_pretrained: {path} cannot be read as JSON: {error}."
+        message = f"{where}: {path} cannot be read as JSON: {error}."
         raise CheckpointError(message) from error
     return values
 
@@ -48,10 +48,19 @@ class Config:
         The path of the file, for messages.
     tensors
         The number of tensors in the folder.  A model has fewer layers.
+    where
+        The function that reads them, for messages.
     """
 
-    def __init__(self, values: dict[str, Any], place: str, tensors: int) -> None:
+    def __init__(
+        self,
+        values: dict[str, Any],
+        place: str,
+        tensors: int,
+        where: str = "from_pretrained",
+    ) -> None:
         self.values, self.place, self.tensors = values, place, tensors
+        self.where = where
 
     def __contains__(self, name: str) -> bool:
         return self.values.get(name) is not None
@@ -114,7 +123,7 @@ class Config:
         value = self.values.get(name)
         found = "is missing" if value is None else f"is {short(value)}"
         return CheckpointError(
-            f"from_pretrained: `{name}` of {self.place} {found}; it must be {needed}."
+            f"{self.where}: `{name}` of {self.place} {found}; it must be {needed}."
         )
 
     def _read(self, name: str, default: Any) -> Any:

@@ -45,16 +45,16 @@ class Files:
     tensor([1., 1.])
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, single_file: str = SINGLE) -> None:
         self.places: dict[str, Place] = {}
         self._maps: dict[Path, Any] = {}
-        single, index = folder / SINGLE, folder / INDEX
+        single, index = folder / single_file, folder / INDEX
         if single.is_file():
             self.places = _places(single)
-        elif index.is_file():
+        elif single_file == SINGLE and index.is_file():
             self.places = _sharded(index)
         else:
-            raise MissingFileError(_nothing(folder))
+            raise MissingFileError(_nothing(folder, single_file))
 
     def tensor(self, name: str) -> Tensor:
         """Return a tensor in the memory of the mapped file.
@@ -76,7 +76,9 @@ class Files:
         return self._maps[path]
 
 
-def _nothing(folder: Path) -> str:
+def _nothing(folder: Path, single: str) -> str:
+    if single != SINGLE:
+        return f"load_adapter: {folder / single} does not exist. Copy the missing file."
     pickled = [name for name in _PICKLES if (folder / name).exists()]
     more = ""
     if pickled:

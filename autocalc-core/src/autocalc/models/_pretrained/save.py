@@ -77,7 +77,7 @@ def save_pretrained(
     try:
         path.mkdir(parents=True, exist_ok=True)
         _write_shards(arrays, path, shard_bytes)
-        _write_text(path / "config.json", _settings(model))
+        write_text(path / "config.json", _settings(model))
         _copy_companions(model.folder, path)
     except OSError as error:
         raise CheckpointError(
@@ -118,21 +118,22 @@ def _write_shards(arrays: dict[str, Any], folder: Path, most: int) -> None:
         shards[-1][name] = array
         size += array.nbytes
     if len(shards) == 1:
-        _write_file(arrays, folder / SINGLE)
+        write_file(arrays, folder / SINGLE)
         (folder / INDEX).unlink(missing_ok=True)  # of an earlier model
         return
     count, files = len(shards), {}
     for number, shard in enumerate(shards, 1):
         file = f"model-{number:05}-of-{count:05}.safetensors"
-        _write_file(shard, folder / file)
+        write_file(shard, folder / file)
         files.update(dict.fromkeys(shard, file))
     total = sum(array.nbytes for array in arrays.values())
     index = {"metadata": {"total_size": total}, "weight_map": files}
-    _write_text(folder / INDEX, index)
+    write_text(folder / INDEX, index)
     (folder / SINGLE).unlink(missing_ok=True)  # of an earlier model
 
 
-def _write_file(arrays: dict[str, Any], path: Path) -> None:
+def write_file(arrays: dict[str, Any], path: Path) -> None:
+    """Replace a file of tensors in one step."""
     from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
@@ -152,7 +153,8 @@ def _umask() -> int:
     return mask
 
 
-def _write_text(path: Path, values: dict[str, Any]) -> None:
+def write_text(path: Path, values: dict[str, Any]) -> None:
+    """Replace a file of JSON in one step."""
     text = json.dumps(values, indent=2, sort_keys=True) + "\n"
 
     def write(part: Path) -> None:

@@ -188,7 +188,7 @@ class Tokenizer:
 
     def _optional(self, name: str) -> dict[str, Any]:
         path = self.folder / name
-        return read_json(path) if path.is_file() else {}
+        return read_json(path, "Tokenizer") if path.is_file() else {}
 
 
 def _text_of(token: Any) -> str | None:
