@@ -4,6 +4,10 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -96,8 +100,9 @@ TEMPLATE = (
 def folder(tmp_path_factory):
     """Return the folder of a small model with a tokenizer and a template."""
     path = tmp_path_factory.mktemp("model")
-    sizes = {"n_embd": 16, "n_head": 2, "n_layer": 1, "n_positions": 128}
+    sizes = {"n_embd": 48, "n_head": 2, "n_layer": 1, "n_positions": 128}
     ac.manual_seed(0)
+    sizes["initializer_range"] = 0.2
     config = {"model_type": "gpt2", "vocab_size": 300, "eos_token_id": 1, **sizes}
     ac.models.save_pretrained(ac.models.from_config(config), path)
     tokens = Trained(models.BPE())
@@ -180,3 +185,55 @@ def test_commands(folder):
     talk = run("chat", folder, "-n", 4, "--seed", 1, input="hello\nagain\n")
     assert talk.exit_code == 0, talk.output
     assert talk.stderr.count("tokens/s]") == 2
+
+
+def test_fine_tuning(folder, tmp_path):
+    data = tmp_path / "data.jsonl"
+    line = {"prompt": "the cat", "completion": " sat on the mat."}
+    talk = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+    lines = [line] * 19 + [{"messages": talk}]
+    data.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    saved, out = tmp_path / "saved.safetensors", tmp_path / "out"
+    words = ("finetune", folder, "--data", data, "--out", out, "--eval-every", 10)
+    result = run(*words, "--steps", 10, "--lr", 0.03, "--save", saved)
+    assert result.exit_code == 0, result.output
+    assert "validation loss" in result.stdout
+    assert (out / "adapter_config.json").is_file()
+    more = run(*words[:-2], "--resume", saved, "--steps", 90, "--merge")
+    assert more.exit_code == 0, more.output
+    assert ac.models.from_pretrained(out).context == 128
+    settings = ("--temperature", 0, "-n", 12)
+    told = run("generate", out, "--prompt", "the cat", *settings)
+    assert told.stdout == "the cat sat on the mat.\n"
+    for other, said in (
+        (("--lora", 3, "--resume", saved, "--steps", 99), "--lora 3: .* is a training"),
+        (("--resume", saved, "--steps", 5), "has trained 90 steps already"),
+        (("--resume", out / "model.safetensors"), "is no checkpoint of a fine-tuning"),
+    ):
+        wrong = run(*words[:-2], *other)
+        assert wrong.exit_code != 0
+        assert re.search(said, " ".join(wrong.output.split())), wrong.output
+
+
+def test_an_adapter_for_text(folder, tmp_path):
+    model = ac.models.from_pretrained(folder)
+    ac.nn.utils.lora.add(model)
+    ac.models.save_adapter(model, tmp_path)
+    words = ("generate", folder, "-n", 3, "--seed", 1)
+    assert run(*words, "--adapter", tmp_path).stdout == run(*words).stdout
+
+
+PAGE = Path(__file__).parents[2] / "docs/howto/fine-tune-a-language-model.md"
+
+
+def test_the_commands_of_the_page(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(folder, "model")
+    line = {"prompt": "the cat", "completion": " sat on the mat."}
+    Path("examples.jsonl").write_text((json.dumps(line) + "\n") * 20)
+    found = re.findall(r"^\$ autocalc (.*)$", PAGE.read_text("utf-8"), re.MULTILINE)
+    assert len(found) == 6
+    for words in found:
+        result = run(*shlex.split(words))
+        assert result.exit_code == 0, (words, result.output)
+    assert result.stdout == "the cat sat on the mat.\n"

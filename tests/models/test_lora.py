@@ -136,6 +136,23 @@ def test_weights_in_bfloat16():
     assert (model(tokens()).float() - wanted).abs().max().item() < 0.3
 
 
+@pytest.mark.parametrize("weights", ["int8", "int4"])
+def test_adapters_of_rounded_weights(weights, tmp_path):
+    sizes = {"hidden_size": 32, "intermediate_size": 64, "head_dim": 8}
+    model = ac.quantize(small(**sizes), weights, activations="float32")
+    assert len(lora.add(model, rank=4)) == 14
+    losses = learn(model)
+    assert losses[-1] < 0.8 * losses[0]
+    text = ac.models.generate(model, tokens(), 4, temperature=0)
+    assert text.shape == (2, 13)
+    with pytest.raises(ArgumentError, match="bits, which cannot hold the sum"):
+        lora.merge(model)
+    save_adapter(model, tmp_path)
+    other = small(**sizes)
+    load_adapter(other, tmp_path)
+    lora.merge(other)
+
+
 def test_dropout_is_for_training():
     model = nn.Sequential(nn.Linear(64, 64))
     lora.add(model, rank=8, dropout=0.5)
@@ -202,7 +219,7 @@ def test_wrong_adapters(tmp_path):
     path.write_text(json.dumps(settings))
     with pytest.raises(CheckpointError, match="which the model does not have"):
         load_adapter(small("gpt2"), tmp_path)
-    with pytest.raises(CheckpointError, match="which has 32 inputs and 32 outputs"):
+    with pytest.raises(CheckpointError, match="which has 24 inputs and 32 outputs"):
         load_adapter(small(hidden_size=32), tmp_path)
     tensors = {"base_model.model.a.lora_A.weight": ac.ones(2, 2)}
     ac.save(tensors, tmp_path / "adapter_model.safetensors")

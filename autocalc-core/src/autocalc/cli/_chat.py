@@ -11,7 +11,14 @@ from typing import Any
 import click
 
 from autocalc.cli._common import choose_machine, machine_options
-from autocalc.cli._language import FOLDER, dtype_option, load, sampling_options, show
+from autocalc.cli._language import (
+    FOLDER,
+    adapter_option,
+    dtype_option,
+    load,
+    sampling_options,
+    show,
+)
 from autocalc.cli._words import Number
 from autocalc.models import stream_text
 
@@ -35,6 +42,7 @@ from autocalc.models import stream_text
     help="Above 1: more random; below 1: less random; 0: not random.",
 )
 @sampling_options
+@adapter_option
 @dtype_option
 @machine_options
 @click.pass_context
@@ -44,6 +52,7 @@ def chat_command(
     folder: Path,
     system: str | None,
     count: int,
+    adapter: Path | None,
     dtype: str | None,
     threads: int | None,
     choices: str | None,
@@ -62,7 +71,7 @@ def chat_command(
       echo "What is a tensor?" | autocalc chat SmolLM2-135M-Instruct --temperature 0
     """
     choose_machine(ctx, threads, choices)
-    model, tokenizer = load(folder, dtype)
+    model, tokenizer = load(folder, dtype, adapter)
     messages = [] if system is None else [{"role": "system", "content": system}]
     for line in _lines():
         messages.append({"role": "user", "content": line})

@@ -10,13 +10,19 @@ import click
 
 from autocalc.cli import _text_checkpoint as checkpoint
 from autocalc.cli._common import choose_machine, given_by_user, machine_options
-from autocalc.cli._language import dtype_option, load, sampling_options, show
+from autocalc.cli._language import (
+    adapter_option,
+    dtype_option,
+    load,
+    sampling_options,
+    show,
+)
 from autocalc.cli._words import Number
 from autocalc.models import stream, stream_text
 
 PLACE = click.Path(path_type=Path)
 #: Options that only apply to a folder.
-_OF_FOLDERS = ("stop", "dtype", "compiled")
+_OF_FOLDERS = ("stop", "adapter", "dtype", "compiled")
 
 
 @click.command("generate")
@@ -48,6 +54,7 @@ _OF_FOLDERS = ("stop", "dtype", "compiled")
     multiple=True,
     help="A text at which the result ends; may be given several times.",
 )
+@adapter_option
 @dtype_option
 @click.option(
     "--compile",
@@ -64,6 +71,7 @@ def generate_command(
     prompt: str,
     count: int,
     stop: tuple[str, ...],
+    adapter: Path | None,
     dtype: str | None,
     compiled: bool,
     threads: int | None,
@@ -92,7 +100,7 @@ def generate_command(
         raise click.BadParameter(message, param_hint="--prompt")
     choose_machine(ctx, threads, choices)
     if file.is_dir():
-        model, tokenizer = load(file, dtype)
+        model, tokenizer = load(file, dtype, adapter)
         more = {"stop": stop, "compiled": compiled, **settings}
         click.echo(prompt, nl=False)
         show(stream_text(model, tokenizer, prompt, count, **more))

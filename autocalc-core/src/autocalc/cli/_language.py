@@ -13,7 +13,8 @@ import click
 from autocalc.cli._common import Command
 from autocalc.cli._words import Number, Seed
 from autocalc.errors import ConfigError
-from autocalc.models import Tokenizer, from_pretrained
+from autocalc.models import Tokenizer, from_pretrained, load_adapter
+from autocalc.nn.utils import lora
 
 FOLDER = click.Path(file_okay=False, exists=True, path_type=Path)
 
@@ -21,6 +22,13 @@ dtype_option = click.option(
     "--dtype",
     type=click.Choice(["bfloat16", "float16", "float32"]),
     help="The dtype of the weights.  [default: that of the folder]",
+)
+
+adapter_option = click.option(
+    "--adapter",
+    metavar="FOLDER",
+    type=FOLDER,
+    help="An adapter of `autocalc finetune` or of peft, which is merged.",
 )
 
 _SAMPLING = (
@@ -63,8 +71,10 @@ def sampling_options(command: Command) -> Command:
     return command
 
 
-def load(folder: Path, dtype: str | None) -> tuple[Any, Tokenizer]:
-    """Return the model and the tokenizer of a folder."""
+def load(
+    folder: Path, dtype: str | None, adapter: Path | None = None
+) -> tuple[Any, Tokenizer]:
+    """Return the model and the tokenizer of a folder; merge an adapter, if any."""
     tokenizer = Tokenizer(folder)
     model = from_pretrained(folder, dtype=dtype)
     if not hasattr(model, "reader"):
@@ -72,6 +82,9 @@ def load(folder: Path, dtype: str | None) -> tuple[Any, Tokenizer]:
             f"{folder} holds {type(model).__name__}, an encoder, which writes no text. "
             "Give the folder of a decoder, such as Llama or GPT-2."
         )
+    if adapter is not None:
+        load_adapter(model, adapter)
+        lora.merge(model)
     return model, tokenizer
 
 

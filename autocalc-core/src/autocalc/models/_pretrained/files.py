@@ -136,7 +136,7 @@ def _places(path: Path) -> dict[str, Place]:
 
     try:
         with safe_open(path, framework="np") as file:
-            names = set(file.keys())
+            names = sorted(file.keys())
         header, start = _header(path)
         found = {n: _place(path, n, header[n], start) for n in names}
     except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from autocalc import nn
 from autocalc._compile import compile
 from autocalc._tensor import Tensor
+from autocalc._tensor.dtypes import DType
 from autocalc.models._cache import KeyValueCache
 from autocalc.models._pretrained.config import Config
 from autocalc.models._pretrained.parts import Padding, Places, check_mask, check_tokens
@@ -89,7 +90,13 @@ class CausalModel(Pretrained):
 
     def padding(self, mask: Tensor) -> Padding:
         """Return the tables for a mask (B, T), which is True for tokens."""
-        return Padding(mask, self.embedding.weight.dtype)
+        return Padding(mask, self.dtype)
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of the features: that of the last norm or layer."""
+        floats = [p.dtype for p in self.parameters() if p.dtype.is_floating_point]
+        return floats[-1]
 
     def read(
         self, tokens: Tensor, places: Places, caches: Sequence[KeyValueCache] | None
@@ -124,7 +131,7 @@ class CausalModel(Pretrained):
     def make_caches(self, batch: int, length: int | None = None) -> list[KeyValueCache]:
         """Return an empty cache for each block, with room for `length` positions."""
         length = self.context if length is None else length
-        dtype = self.embedding.weight.dtype
+        dtype = self.dtype
         if self.rotary is not None:
             self.rotary.reserve(length, dtype)
         sizes = (batch, self.kv_heads, length, self.features)

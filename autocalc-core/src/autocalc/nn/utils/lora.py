@@ -37,6 +37,7 @@ from autocalc.nn import functional
 from autocalc.nn._init import kaiming_uniform_
 from autocalc.nn._layers.containers.named import ModuleDict
 from autocalc.nn._layers.linear import Linear
+from autocalc.nn._layers.quantized import QuantizedLinear
 from autocalc.nn._module.module import Module
 from autocalc.nn._module.parameter import Parameter
 
@@ -255,6 +256,12 @@ def merge(model: Module) -> None:
 
     The model then computes the same without additional products.
 
+    Raises
+    ------
+    ArgumentError
+        If a layer has weights of 8 or 4 bits, which cannot hold the sum.  The model is
+        unchanged then.
+
     Examples
     --------
     >>> import autocalc as ac
@@ -266,7 +273,15 @@ def merge(model: Module) -> None:
       (0): Linear(in_features=2, out_features=2, bias=True)
     )
     """
-    for layer in adapted(model).values():
+    layers = adapted(model)
+    for place, layer in layers.items():
+        if isinstance(layer.base, QuantizedLinear):
+            raise ArgumentError(
+                f"lora.merge: layer {place!r} has weights of {layer.base.bits} bits, "
+                "which cannot hold the sum. Load the model without ac.quantize and the "
+                "adapter with models.load_adapter, then merge."
+            )
+    for layer in layers.values():
         for name in layer.active:
             adapter: Any = layer.adapters[name]
             _fold(layer.base, adapter.change().detach())
@@ -304,11 +319,15 @@ def _rows_are_inputs(layer: Any) -> bool:
     return bool(getattr(layer, "rows_are_inputs", False))
 
 
+#: The layers that can have adapters, apart from those of GPT-2.
+_KNOWN = Adapted, Linear, QuantizedLinear
+
+
 def _linear(model: Module) -> Iterator[tuple[str, Module]]:
     """Yield all linear layers; one with adapters counts as the layer itself."""
     inside = {f"{name}.base" for name in adapted(model)}
     for name, layer in model.named_modules():
-        known = isinstance(layer, (Adapted, Linear)) or _rows_are_inputs(layer)
+        known = isinstance(layer, _KNOWN) or _rows_are_inputs(layer)
         if known and name and name not in inside:
             yield name, layer
 
@@ -346,7 +365,7 @@ def _check(model: Module, chosen: dict[str, Module], name: str) -> None:
                 f"lora.add: layer {place!r} has an adapter {name!r} already. Give "
                 "another `name`, or call lora.remove(model) first."
             )
-        if counts[id(base.weight)] > 1:
+        if counts.get(id(base.weight), 0) > 1:
             raise ArgumentError(
                 f"lora.add: the weight of {place!r} is also that of another module, "
                 "which a merge would change, too. Leave this layer out of `targets`."
