@@ -130,9 +130,9 @@ def load_adapter(
     Raises
     ------
     CheckpointError
-        If a file is missing or has another format, if a layer of the adapter is not in
-        the model or has another size, or if the adapter is of a kind that is not
-        supported.  The model is unchanged then.
+        If a file is missing or has another format, or if the adapter is of a kind that
+        is not supported.  The error is also raised if a layer of the adapter is not in
+        the model or has another size.  The model is unchanged then.
 
     Examples
     --------

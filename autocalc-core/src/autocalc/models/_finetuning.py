@@ -62,7 +62,7 @@ class FineTuning(TextTraining):
     examples
         The examples for the training, and those for the evaluation.
     config
-        The settings.
+        The settings of the adapter, the optimizer and the steps.
     """
 
     def __init__(

@@ -70,7 +70,7 @@ class Places:
     start
         The number of positions before them, whose keys are in the caches.
     padding
-        Which positions are padding, if there are any.
+        The tables of a batch with padding, or None if all positions are tokens.
     """
 
     def __init__(self, length: int, start: int, padding: Padding | None = None) -> None:

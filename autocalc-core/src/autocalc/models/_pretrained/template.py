@@ -8,7 +8,6 @@ A process of its own runs it, so that a template that loops or grows is ended.
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from typing import Any
 
@@ -54,6 +53,8 @@ except Exception as error:
 
 def render(template: str, values: dict[str, Any], seconds: float = SECONDS) -> str:
     """Return the text that a template makes of some values."""
+    import subprocess
+
     check_package("jinja2", "chat")
     given = {
         "path": sys.path,

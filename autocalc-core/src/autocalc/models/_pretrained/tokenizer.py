@@ -106,9 +106,10 @@ class Tokenizer:
         Parameters
         ----------
         texts
-            The texts.
+            The texts, of which each becomes a row.
         side
-            Where padding is put: ``"left"`` for generation, ``"right"`` for encoders.
+            ``"left"`` puts padding before the tokens, as generation needs it.
+            ``"right"`` puts it after them, as encoders need it.
         most
             If given, the largest number of tokens of a text; others are cut off.
         special

@@ -34,7 +34,7 @@ def stream_text(
     model
         A decoder of `from_pretrained`.
     tokenizer
-        Its `Tokenizer`.
+        The `Tokenizer` of the same folder.
     prompt
         The text to continue, or its tokens.
     count
