@@ -138,3 +138,16 @@ def test_no_examples(tmp_path):
     model = ac.models.from_config({"model_type": "gpt2", **GPT2})
     with pytest.raises(ArgumentError, match="the examples for evaluation` is 0"):
         FineTuning(model, ([Example([1], [2])], []), FineTuneConfig())
+
+
+def test_the_command_that_goes_on():
+    from autocalc.cli._app import cli
+    from autocalc.cli._words import going_on
+
+    words = ["finetune", ".", "--data", "d.jsonl", "--out", "o", "--lora", "4"]
+    with cli.make_context("cli", words) as top:
+        command = cli.commands["finetune"]
+        with command.make_context("finetune", words[1:], parent=top) as ctx:
+            text = going_on(ctx, "a.safetensors")
+    wanted = "autocalc finetune . --resume a.safetensors --data d.jsonl --out o"
+    assert text == wanted

@@ -98,14 +98,15 @@ _OF_A_RUN = frozenset(
 
 def going_on(ctx: click.Context, place: Any) -> str:
     """Return the command that continues an interrupted training."""
-    words = [*ctx.command_path.split(), "--resume", str(place)]
+    named = ["autocalc", *ctx.command_path.split()[1:]]
+    words = [*named, "--resume", str(place)]
     for param in ctx.command.params:
         name = param.name or ""
         given = ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
         if given and name in _OF_A_RUN:
             value = ctx.params[name]
             if isinstance(param, click.Argument):
-                words.insert(len(ctx.command_path.split()), str(value))
+                words.insert(len(named), str(value))
             elif isinstance(value, bool):
                 words += param.opts[:1] if value else param.secondary_opts[:1]
             else:
