@@ -8,8 +8,8 @@ import pytest
 import autocalc as ac
 from autocalc.errors import ArgumentError, GradError, ShapeError
 from autocalc.models import Decoder, KeyValueCache, generate, stream
-from autocalc.models._generate import draw
 from autocalc.models._rotary import Rotary
+from autocalc.models._sampling import Sampling, draw
 
 SMALL = {"vocabulary": 11, "context": 12, "d_model": 16, "heads": 4, "layers": 2}
 KINDS = {
@@ -157,9 +157,8 @@ def test_a_stream_leaves_the_mode_and_the_history_alone(model):
 
 
 def shares_of(logits, **options):
-    settings = {"temperature": 1.0, "top_k": None, "top_p": None, **options}
     rows = ac.tensor([logits] * 4000)
-    drawn = draw(rows, **settings, generator=ac.Generator().manual_seed(0))
+    drawn = draw(rows, Sampling(**options), ac.Generator().manual_seed(0))
     return [float((drawn == i).float().mean()) for i in range(len(logits))]
 
 

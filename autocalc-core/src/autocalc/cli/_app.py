@@ -11,8 +11,10 @@ import click
 
 from autocalc._version import __version__
 from autocalc.cli._bench import bench_command
+from autocalc.cli._chat import chat_command
 from autocalc.cli._doctor import doctor_command
 from autocalc.cli._explain import explain_command
+from autocalc.cli._finetune import finetune_command
 from autocalc.cli._generate import generate_command
 from autocalc.cli._kernels import kernels_command
 from autocalc.cli._new_kernel_package import new_kernel_package_command
@@ -84,6 +86,8 @@ def cli() -> None:
       autocalc predict mnist.safetensors --index 7
       autocalc train charlm --save text.safetensors
       autocalc generate text.safetensors --prompt "The "
+      autocalc chat FOLDER            talk with a language model of others
+      autocalc finetune FOLDER --data examples.jsonl --out adapter
       autocalc doctor                 check that this machine is used well
       autocalc kernels                list installed, chosen and refused kernels
       autocalc bench kernels          measure the speed of the kernels
@@ -99,6 +103,8 @@ for command in (
     predict_command,
     report_command,
     generate_command,
+    chat_command,
+    finetune_command,
     bench_command,
     doctor_command,
     kernels_command,

@@ -45,11 +45,21 @@ class RunOptions:
         return self.target or self.saved
 
 
-def run_options(moment: str, best: str) -> Callable[[Command], Command]:
+def run_options(
+    moment: str, best: str, finetunes: bool = True
+) -> Callable[[Command], Command]:
     """Return a decorator that adds the options; `moment` says when a training saves.
 
-    `best` describes the best model, for the help text.
+    `best` describes the best model, for the help text.  `finetunes` says whether a new
+    training can start with the model of a checkpoint.
     """
+    new_start = click.option(
+        "--finetune",
+        "weights",
+        metavar="FILE",
+        type=FILE,
+        help="Start a new training with the model of a checkpoint.",
+    )
     options = (
         click.option(
             "--save",
@@ -79,13 +89,7 @@ def run_options(moment: str, best: str) -> Callable[[Command], Command]:
             type=FILE,
             help="Continue the training of a checkpoint.",
         ),
-        click.option(
-            "--finetune",
-            "weights",
-            metavar="FILE",
-            type=FILE,
-            help="Start a new training with the model of a checkpoint.",
-        ),
+        new_start,
         click.option(
             "--log",
             "place",
@@ -115,7 +119,8 @@ def run_options(moment: str, best: str) -> Callable[[Command], Command]:
 
     def add(command: Command) -> Command:
         for option in reversed(options):
-            command = option(command)
+            if finetunes or option is not new_start:
+                command = option(command)
         return command
 
     return add
@@ -126,7 +131,7 @@ def take_options(settings: dict[str, Any], writes: bool = True) -> RunOptions:
 
     `writes` says whether this process writes the files.
     """
-    values = {one.name: settings.pop(one.name) for one in fields(RunOptions)}
+    values = {one.name: settings.pop(one.name, None) for one in fields(RunOptions)}
     options = RunOptions(**values)
     _check(options)
     if writes:

@@ -24,7 +24,7 @@ class TextScreen:
         self._every = every
         self._quiet = quiet
         self._next = 0.0
-        self._speed = Speed(_tokens(training), training.history.seconds)
+        self._speed = Speed(training.tokens_read, training.history.seconds)
         self._bar: Any = None
         if not quiet and stream(err).isatty():
             self._bar = progress_bar(err=err)
@@ -66,12 +66,7 @@ class TextScreen:
     def _now(self) -> float:
         """Return the speed of the last seconds."""
         training = self._training
-        return self._speed.now(_tokens(training), training.history.seconds)
-
-
-def _tokens(training: TextTraining) -> int:
-    """Return the number of tokens in the steps so far."""
-    return training.step * training.config.batch_size * training.config.seq_len
+        return self._speed.now(training.tokens_read, training.history.seconds)
 
 
 def step_line(training: TextTraining, step: TextStep, speed: float) -> str:

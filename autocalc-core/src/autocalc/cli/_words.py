@@ -89,19 +89,25 @@ def keep_words(ctx: click.Context, args: list[str]) -> None:
 #: Options that are no settings of a training, by their names in the program.  If they
 #: were given, they also apply after --resume.
 _OF_A_RUN = frozenset(
-    {"folder", "source", "place", "workers", "threads", "choices", "locked", "compiled"}
+    {
+        *("folder", "source", "place", "workers", "threads", "choices", "locked"),
+        *("compiled", "model_folder", "data", "validation", "out", "merge", "dtype"),
+    }
 )
 
 
 def going_on(ctx: click.Context, place: Any) -> str:
     """Return the command that continues an interrupted training."""
-    words = ["autocalc", "train", ctx.info_name or "", "--resume", str(place)]
+    named = ["autocalc", *ctx.command_path.split()[1:]]
+    words = [*named, "--resume", str(place)]
     for param in ctx.command.params:
         name = param.name or ""
         given = ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
         if given and name in _OF_A_RUN:
             value = ctx.params[name]
-            if isinstance(value, bool):
+            if isinstance(param, click.Argument):
+                words.insert(len(named), str(value))
+            elif isinstance(value, bool):
                 words += param.opts[:1] if value else param.secondary_opts[:1]
             else:
                 words += [param.opts[0], str(value)]

@@ -91,3 +91,9 @@ class KeyValueCache:
         if counted:
             self.count = stop
         return self._keys[:, :stop], self._values[:, :stop]
+
+    def reorder(self, rows: Tensor) -> None:
+        """Put the texts of the given numbers (B,) in the place of all texts."""
+        if self.count:
+            known = self._both[:, : self.count]
+            known.copy_(known[rows])

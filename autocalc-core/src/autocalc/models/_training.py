@@ -227,8 +227,13 @@ class TextTraining:
     @property
     def speed(self) -> float:
         """The speed of the training steps, in tokens per second."""
-        tokens = self.step * self.config.batch_size * self.config.seq_len
-        return tokens / self.history.seconds if self.history.seconds else 0.0
+        seconds = self.history.seconds
+        return self.tokens_read / seconds if seconds else 0.0
+
+    @property
+    def tokens_read(self) -> int:
+        """The number of tokens in all finished steps."""
+        return self.step * self.config.batch_size * self.config.seq_len
 
     def run(self) -> Iterator[TextStep | Evaluation]:
         """Train to the last step: yield a `TextStep` or `Evaluation` for each event.
@@ -252,9 +257,7 @@ class TextTraining:
     def _step(self, lr: float) -> float:
         for group in self.optimizer.param_groups:
             group["lr"] = lr
-        size = self.config.batch_size, self.config.seq_len
-        drawn = windows(self.tokens, *size, self.generator)
-        inputs, targets = map(_ranks.part, drawn)
+        inputs, targets = map(_ranks.part, self._batch())
         _ranks.seed_step(self.config.seed, self.step)
         parts = self._trained, self.optimizer, self.config.grad_clip
         with _precision.under(self.config.precision):
@@ -265,6 +268,11 @@ class TextTraining:
                     loss = train_step(*parts, inputs, targets)
         value: float = _ranks.mean(loss).item()
         return value
+
+    def _batch(self) -> tuple[Tensor, Tensor]:
+        """Return the inputs and the targets of the next step, for all ranks."""
+        size = self.config.batch_size, self.config.seq_len
+        return windows(self.tokens, *size, self.generator)
 
     def evaluate(self) -> float:
         """Return the mean loss per token over the text that is not trained on."""
@@ -299,13 +307,16 @@ class TextTraining:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Restore the state from a `state_dict`."""
-        self.model.load_state_dict(state["model"])
+        self._load_model(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.generator.set_state(state["windows"])
         default_generator.set_state(state["generator"])
         evaluations = [(int(step), loss) for step, loss in state["evaluations"]]
         losses = list(state["losses"])
         self.history = TextHistory(losses, evaluations, state["seconds"])
+
+    def _load_model(self, state: dict[str, Any]) -> None:
+        self.model.load_state_dict(state)
 
 
 def train_step(

@@ -11,7 +11,7 @@ from autocalc.nn._clip import (
     get_total_norm,
 )
 from autocalc.nn._old_names import clip_grad_norm
-from autocalc.nn.utils import parametrizations, parametrize, prune, rnn
+from autocalc.nn.utils import lora, parametrizations, parametrize, prune, rnn
 from autocalc.nn.utils._flat_parameters import (
     parameters_to_vector,
     vector_to_parameters,
@@ -38,6 +38,7 @@ __all__ = [
     "fuse_linear_bn_eval",
     "fuse_linear_bn_weights",
     "get_total_norm",
+    "lora",
     "parameters_to_vector",
     "parametrizations",
     "parametrize",
