@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -290,6 +292,10 @@ def test_batches_of_cotangents_are_checked():
 
     assert gradcheck(lambda x: x * x, leaf(1.0, 2.0), check_batched_grad=True)
     assert gradgradcheck(lambda x: x**3, leaf(1.0, 2.0), check_batched_grad=True)
+    x, w = ac.randn(1, 4, 9, 9).double(), ac.randn(4, 2, 3, 3).double()
+    both = x.requires_grad_(), w.requires_grad_()
+    convolve = partial(ac.nn.functional.conv2d, groups=2)
+    assert gradcheck(convolve, both, check_batched_grad=True, fast_mode=True)
     unsteady = function(lambda x: x * 1, backward)
     with pytest.raises(GradcheckError, match="a batch of cotangents gives other"):
         gradcheck(unsteady, leaf(1.0), nondet_tol=1, check_batched_grad=True)

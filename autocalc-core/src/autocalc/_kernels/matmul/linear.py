@@ -59,8 +59,8 @@ def _linear_rule(
     if x.shape[-1:] != weight.shape[1:]:
         raise ShapeError(
             f"linear: `x` has shape {x.shape} and `weight` {weight.shape}; the last "
-            f"dimension of `x` must be {weight.shape[1]} (`weight` is [out, in]). "
-            f"{_remedy(x, weight)}"
+            f"dimension of `x` must be {weight.shape[1]} (`weight` is [out, in]): mat1 "
+            f"and mat2 shapes cannot be multiplied. {_remedy(x, weight)}"
         )
     expect_shape("linear", "bias", bias, weight.shape[:1])
     out = Meta((*x.shape[:-1], weight.shape[0]), dtype)

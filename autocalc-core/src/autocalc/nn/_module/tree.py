@@ -294,7 +294,7 @@ class ModuleTree(Generic[M]):
                 known = ", ".join(found._modules) or "none"
                 raise ModuleError(
                     f"get_submodule: {target!r}: {type(found).__name__} has no "
-                    f"submodule {name!r}; it has {known}."
+                    f"attribute `{name}` that is a module; its submodules are {known}."
                 )
             found = inner
         return found  # type: ignore[no-any-return]  # a Module

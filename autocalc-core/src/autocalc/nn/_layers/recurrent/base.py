@@ -18,7 +18,7 @@ from autocalc._ops.random.dropout import dropout as drop
 from autocalc._ops.recurrent import States, Weights, layer, packed_layer
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flag, check_flags, one_of
+from autocalc._tensor.checks import check_flag, one_of, plain
 from autocalc._tensor.device import Device, place_of_tensor
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -83,18 +83,17 @@ class RNNBase(Module):
         device: str | Device | None = None,
         dtype: DType | None = None,
     ) -> None:
-        check_flags(type(self).__name__, bias=bias, batch_first=batch_first)
-        super().__init__()
         name = type(self).__name__
+        _check_kind(name, bool, bias=bias, batch_first=batch_first)
+        super().__init__()
         sizes = {"input_size": input_size, "hidden_size": hidden_size}
+        _check_kind(name, int, **sizes)
+        _check_whole(name, mode, **sizes, num_layers=num_layers, proj_size=proj_size)
         input_size, hidden_size, num_layers, proj_size = check_sizes(
             name, **sizes, num_layers=num_layers, proj_size=proj_size
         )
-        flags = {"bias": bias, "batch_first": batch_first}
-        for word, flag in {**flags, "bidirectional": bidirectional}.items():
-            check_flag(name, word, flag)
+        check_flag(name, "bidirectional", bidirectional)
         dropout = check_probability(name, dropout)
-        _check_whole(name, mode, hidden_size, num_layers, proj_size)
         if dropout and num_layers == 1:
             message = (
                 f"{name}: dropout={dropout} has no effect, because it is applied "
@@ -272,8 +271,8 @@ class RNNBase(Module):
         if x.dtype is not weight.dtype and current().autocast is None:
             raise DTypeError(
                 f"{name}: RNN input dtype ({x.dtype.name}) of `{word}` does not match "
-                f"weight dtype ({weight.dtype.name}). Convert the input with "
-                f"input.to({weight.dtype.name}), or the model with "
+                f"weight dtype ({weight.dtype.name}). Convert input: "
+                f"input.to({weight.dtype.name}), or convert model: "
                 f"model.to({x.dtype.name})."
             )
 
@@ -322,14 +321,24 @@ class RNNBase(Module):
         return ", ".join(words)
 
 
+def _check_kind(where: str, kind: type, **given: Any) -> None:
+    """Raise unless each argument is a flag, or an integer."""
+    for name, value in given.items():
+        if not isinstance(plain(value), kind):
+            raise DTypeError(
+                f"{where}: {name} should be of type {kind.__name__}, got: "
+                f"{type(value).__name__}."
+            )
+
+
 def _check_whole(
-    name: str, mode: str, hidden_size: int, num_layers: int, proj_size: int
+    name: str, mode: str, hidden_size: int, proj_size: int, **sizes: int
 ) -> None:
-    if not hidden_size or not num_layers:
-        raise ArgumentError(
-            f"{name}: {'num_layers' if hidden_size else 'hidden_size'} must be greater "
-            f"than zero; `hidden_size` is {hidden_size}, `num_layers` {num_layers}."
-        )
+    for word, size in {**sizes, "hidden_size": hidden_size}.items():
+        if size < 1:
+            raise ArgumentError(
+                f"{name}: {word} must be greater than zero, not {size}."
+            )
     if proj_size and (mode != "LSTM" or proj_size >= hidden_size):
         raise ArgumentError(
             f"{name}: `proj_size` is {proj_size}; only an LSTM can have a projection, "
