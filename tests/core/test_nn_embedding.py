@@ -65,9 +65,7 @@ def test_what_does_not_fit_is_an_error():
     table = ac.ones(3, 2)
     with pytest.raises(KernelDataError, match="`indices` holds 3 at element 1"):
         F.embedding(ac.tensor([0, 3]), table)
-    with pytest.raises(
-        DTypeError, match="argument 'indices' to have .* Long or Int, but"
-    ):
+    with pytest.raises(DTypeError, match=r"'indices' to have .* Long or Int, but"):
         F.embedding(ac.ones(2), table)
     with pytest.raises(DTypeError, match="but it has dtype bool"):
         F.embedding(ac.tensor([True]), table)

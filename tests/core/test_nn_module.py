@@ -121,7 +121,7 @@ def test_things_are_found_by_dotted_names():
     assert net.get_parameter("body.1.weight") is net.body[1].weight
     assert net.get_buffer("mean") is net.mean
     with pytest.raises(
-        ModuleError, match="Sequential has no attribute `7` that is a .* are 0, 1"
+        ModuleError, match=r"Sequential has no attribute `7` that is a .* are 0, 1"
     ):
         net.get_submodule("body.7")
     with pytest.raises(

@@ -29,8 +29,9 @@ def functional_call(
 ) -> Any:
     """Call a module with other parameters and buffers than its own.
 
-    The module is not changed.  Gradients flow to the given tensors.  If the call assigns
-    another tensor to one of the given names, this tensor is put into the mapping.
+    The module is not changed.  Gradients flow to the given tensors.  If the call
+    assigns another tensor to one of the given names, this tensor is put into the
+    mapping.
 
     Parameters
     ----------
