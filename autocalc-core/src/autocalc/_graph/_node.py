@@ -51,6 +51,12 @@ def leaves() -> list[Leaf]:
     return [leaf for leaf in found if leaf is not None]
 
 
+#: What a leaf has instead of hooks if its elements are not in row-major order: its
+#: gradient then gets the same order. It is no dict, so that the engine leaves the
+#: gradient to `deliver`, and it is false, like no hooks.
+IN_ITS_ORDER: Any = ()
+
+
 class Leaf:
     """The end of the graph at a user's tensor: its gradient and its hooks.
 

@@ -72,6 +72,15 @@ def memory_order(a: Array) -> tuple[int, ...] | None:
     return None if order == tuple(dims) else order
 
 
+def dense_order(a: Array) -> tuple[int, ...] | None:
+    """Return the order in memory of the dimensions of an array without gaps.
+
+    None if that is their own order, or if there are gaps.
+    """
+    order = memory_order(a)
+    return order if order is not None and fits_order(a, order) else None
+
+
 def empty_in_order(
     empty: Empty, shape: Shape, dtype: DType, order: tuple[int, ...]
 ) -> Array:
