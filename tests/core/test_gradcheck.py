@@ -420,3 +420,10 @@ def test_products_with_the_jacobian_are_checked_by_two_passes():
     assert gradcheck(Cut.apply, x)
     with pytest.raises(GradcheckError, match="product of the Jacobian of output 0"):
         gradcheck(Cut.apply, x, check_forward_ad=True)
+
+
+def test_an_input_that_was_computed_may_be_used_by_name():
+    a, b = leaf(1.0, 2.0), leaf(3.0, 4.0) * 2
+    assert gradcheck(lambda x, _: x * b, (a, b))
+    with pytest.raises(GradcheckError, match=r"with respect to `inputs\[1\]`"):
+        gradcheck(lambda x, _: x * b.detach(), (a, b))

@@ -204,7 +204,8 @@ test_what_does_not_fit_is_an_error = refusals(
     nn.ConvTranspose1d(1, 1, 3, padding_mode='reflect') -> ArgumentError:
         convolution supports only numbers and 'zeros'\.
     nn.Conv1d(1, 1, 9, padding=4, padding_mode='reflect')(ac.ones(1, 1, 4)) ->
-        ShapeError: is 4 for a dimension of size 4 in mode 'reflect'; it can be at most
+        ShapeError: Padding size should be less than the corresponding input dimension
+        in mode 'reflect': the padding is 4 for a dimension of size 4
     """,
     globals(),
 )

@@ -164,15 +164,17 @@ test_errors = refusals(
     nn.GRU(3, 4)(ac.ones(1, 2, 3).double()) -> DTypeError: RNN input dtype \(float64\)
     nn.LSTM(3, 4)(ac.ones(1, 2, 3), ac.ones(1, 2, 4)) -> ArgumentError:
         `hx` holds 1 states; it must hold \(h0,
-    nn.GRU(3, 4)(ac.ones(1, 2, 3), ac.ones(1, 3, 4)) -> ShapeError: `h0` has shape \(1,
-        3, 4\); it must be \(1, 2
+    nn.GRU(3, 4)(ac.ones(1, 2, 3), ac.ones(1, 3, 4)) -> ShapeError: Expected hidden
+        size \(1, 2, 4\), layers .* but got `h0` of shape \(1, 3, 4\)
     nn.RNN(3, 4, 0) -> ArgumentError: num_layers must be greater than zero, not 0
     nn.GRU(0, 4) -> ArgumentError: GRU: input_size must be greater than zero
     nn.GRU(3, 4.0) -> DTypeError: GRU: hidden_size should be of type int, got: float
     nn.GRU(3, 4, bias=0) -> DTypeError: GRU: bias should be of type bool, got: int
-    nn.LSTM(3, 4, proj_size=4) -> ArgumentError: `proj_size` is 4; only an LSTM
-    nn.RNN(3, 4, nonlinearity='sin') -> ArgumentError: `nonlinearity`='sin'; use 'tanh'
-        or 'relu'
+    nn.LSTM(3, 4, proj_size=4) -> ArgumentError: must be below hidden_size, 4
+    nn.GRU(3, 4, proj_size=2) -> ArgumentError: GRU: proj_size argument is only
+        supported for LSTM, not RNN or GRU; it is 2
+    nn.RNN(3, 4, nonlinearity='sin') -> ArgumentError: RNN: Unknown nonlinearity 'sin';
+        use 'tanh' or 'relu'
     nn.RNN(3, 4, 2, dropout=2.0) -> ArgumentError: `p` is 2.0
     nn.GRUCell(3, 4)(ac.ones(2, 4)) -> ShapeError: GRUCell: input has inconsistent
         input_size: got 4 expected 3; it must be \(B, 3\)

@@ -526,7 +526,7 @@ class _Check:
 
 
 def _checked_inputs(where: str, inputs: list[Any]) -> list[int]:
-    """Return the places of the inputs that require a gradient, and make them leaves."""
+    """Return the places of the inputs that require a gradient."""
     places = []
     for i, x in enumerate(inputs):
         if not isinstance(x, Tensor) or not x.requires_grad:
@@ -537,8 +537,6 @@ def _checked_inputs(where: str, inputs: list[Any]) -> list[int]:
                 "lost by its rounding. Use float64.",
                 AutocalcWarning,
             )
-        if not x.is_leaf:
-            inputs[i] = x.detach().requires_grad_()
         places.append(i)
     if not places:
         raise GradError(

@@ -56,6 +56,11 @@ def _linear_rule(
 ) -> tuple[Meta, Meta]:
     dtype = float_dtype("linear", x, weight, bias)
     expect_ndim("linear", "weight", weight, 2)
+    if not x.shape:
+        raise ShapeError(
+            "linear: both arguments must be at least 1D, but `x` has shape (); give a "
+            f"vector of {weight.shape[1]} elements."
+        )
     if x.shape[-1:] != weight.shape[1:]:
         raise ShapeError(
             f"linear: `x` has shape {x.shape} and `weight` {weight.shape}; the last "

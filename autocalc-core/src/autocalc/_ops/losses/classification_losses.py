@@ -101,14 +101,9 @@ def _of_labels(
     KernelDataError
         If a label is outside 0 to C - 1.
     """
-    logits, labels = class_rows("cross_entropy", input, target)
     check_reduction("cross_entropy", reduction)
-    label_smoothing = number("cross_entropy", "label_smoothing", label_smoothing)
-    if not 0.0 <= label_smoothing <= 1.0:
-        raise ArgumentError(
-            f"cross_entropy: label_smoothing must be between 0.0 and 1.0, not "
-            f"{label_smoothing}."
-        )
+    label_smoothing = _smoothing(label_smoothing)
+    logits, labels = class_rows("cross_entropy", input, target)
     if weight is not None:
         _check_weight("cross_entropy", weight, logits._array.shape[1])
     half = logits.dtype is dtypes.bfloat16
@@ -121,6 +116,17 @@ def _of_labels(
     if reduction != "none":
         return out
     return view.detach_from_base(view.reshape_op(out, target.shape))
+
+
+def _smoothing(given: Any) -> float:
+    """Return the label smoothing of a call of `cross_entropy`, from 0 to 1."""
+    smoothing = number("cross_entropy", "label_smoothing", given)
+    if not 0.0 <= smoothing <= 1.0:
+        raise ArgumentError(
+            f"cross_entropy: label_smoothing must be between 0.0 and 1.0, not "
+            f"{smoothing}."
+        )
+    return smoothing
 
 
 def _remedy(
@@ -140,6 +146,8 @@ def _remedy(
         )
     if len(labels) == len(expected) + 1 and labels == (*expected, 1):
         return "Drop the last dimension: target.squeeze(-1)."
+    if len(given) == 2 and len(labels) > 1:
+        return f"1D target tensor expected: give labels of shape {expected}."
     if len(labels) > len(given):
         return "The logits come first, then the labels."
     return f"Expected target size {list(expected)}, got {list(labels)}."
@@ -283,7 +291,7 @@ def _of_distributions(
     where = "cross_entropy"
     check_float(where, input)
     check_reduction(where, reduction)
-    label_smoothing = number(where, "label_smoothing", label_smoothing)
+    label_smoothing = _smoothing(label_smoothing)
     if as_int(where, "ignore_index", ignore_index) >= 0:
         raise ArgumentError(
             f"{where}: ignore_index is not supported for floating point target: "

@@ -238,8 +238,8 @@ def _check_fit(
     for name, n, k, m in planes:
         if m and m + k - 1 > n:
             raise ShapeError(
-                f"{where}: windows of {k} and a result of {m} are too large relative to "
-                f"input {name}, {n}: it must be {k + m - 1} or more."
+                f"{where}: windows of {k} and a result of {m} are too large relative "
+                f"to input {name}, {n}: it must be {k + m - 1} or more."
             )
 
 

@@ -104,7 +104,12 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
     _check_module("weight_norm", module)
     norms = module.__dict__.setdefault(_PLACE, {})
     weight = module._parameters.get(name)
-    if name in norms or weight is None:
+    if name in norms:
+        raise ModuleError(
+            f"weight_norm: Cannot register two weight_norm hooks on the same parameter "
+            f"{name!r}; call remove_weight_norm() first."
+        )
+    if weight is None:
         known = ", ".join(module._parameters) or "none"
         raise ModuleError(
             f"weight_norm: {module._get_name()} has no parameter {name!r} without a "

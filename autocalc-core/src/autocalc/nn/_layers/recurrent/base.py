@@ -18,7 +18,7 @@ from autocalc._ops.random.dropout import dropout as drop
 from autocalc._ops.recurrent import States, Weights, layer, packed_layer
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flag, one_of, plain
+from autocalc._tensor.checks import check_flag, plain, short
 from autocalc._tensor.device import Device, place_of_tensor
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -265,7 +265,8 @@ class RNNBase(Module):
         if not fits or x.shape[-1] != self.input_size:
             raise ShapeError(
                 f"{name}: `{word}` has shape {x.shape}; it must be "
-                f"{needed.format(self.input_size)}."
+                f"{needed.format(self.input_size)}: {word}.size(-1) must be equal to "
+                f"input_size, {self.input_size}."
             )
         weight = self._weights(0, "").w_ih
         if x.dtype is not weight.dtype and current().autocast is None:
@@ -298,8 +299,9 @@ class RNNBase(Module):
             needed = (shape[0], shape[2]) if single else shape
             if check_tensor(name, state).shape != needed:
                 raise ShapeError(
-                    f"{name}: `{word}` has shape {state.shape}; it must be {needed}: "
-                    f"layers * directions{'' if single else ', batch'}, features."
+                    f"{name}: Expected hidden size {needed}, layers * directions"
+                    f"{'' if single else ', batch'}, features, but got `{word}` of "
+                    f"shape {state.shape}."
                 )
             states.append(view.unsqueeze(state, 1) if single else state)
         return tuple(states)
@@ -339,13 +341,22 @@ def _check_whole(
             raise ArgumentError(
                 f"{name}: {word} must be greater than zero, not {size}."
             )
-    if proj_size and (mode != "LSTM" or proj_size >= hidden_size):
+    if proj_size and mode != "LSTM":
         raise ArgumentError(
-            f"{name}: `proj_size` is {proj_size}; only an LSTM can have a projection, "
-            f"and its size must be below hidden_size, {hidden_size}."
+            f"{name}: proj_size argument is only supported for LSTM, not RNN or GRU; "
+            f"it is {proj_size}."
+        )
+    if proj_size and proj_size >= hidden_size:
+        raise ArgumentError(
+            f"{name}: `proj_size` is {proj_size}; the size of the projection of an "
+            f"LSTM must be below hidden_size, {hidden_size}."
         )
 
 
 def check_nonlinearity(where: str, nonlinearity: Any) -> None:
     """Raise unless `nonlinearity` is one of the two allowed values."""
-    one_of(where, "nonlinearity", nonlinearity, ("tanh", "relu"))
+    if nonlinearity not in ("tanh", "relu"):
+        raise ArgumentError(
+            f"{where}: Unknown nonlinearity {short(nonlinearity)}; use 'tanh' or "
+            "'relu'."
+        )
