@@ -80,6 +80,8 @@ class Gamma(ByRate, ExponentialFamily):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density at `value`."""
+        if isinstance(value, (int, float)):
+            value = self.rate.new_full((), value)
         x = self._checked("log_prob", value)
         a, rate = self.concentration, self.rate
         return a * rate.log() + weighed_log(a - 1, x) - rate * x - lgamma(a)
