@@ -510,7 +510,8 @@ def _accumulate(leaf: Leaf, gradient: Tensor, owned: bool, create_graph: bool) -
 
 def _in_order_of(leaf: Leaf, gradient: Tensor, keep: bool) -> Tensor:
     """Return a gradient whose elements are in memory as those of the leaf."""
-    array, like = gradient._array, leaf.tensor and leaf.tensor()
+    array, tensor = gradient._array, leaf.tensor
+    like: Any = None if tensor is None else tensor()
     order = None if like is None else dense_order(like._array)
     if keep and (order is None or fits_order(array, order)):
         return gradient

@@ -169,7 +169,10 @@ def _fractional(
     _check_fit(where, x, kernel, sizes)
     draws = _draws(where, x, dims, samples)
     if 0 in sizes:
-        return _empty(x, sizes, had_batch, return_indices)
+        nothing: Tensor | tuple[Tensor, Tensor] = _empty(
+            x, sizes, had_batch, return_indices
+        )
+        return nothing
     found = _places(x.detach(), kernel, sizes, draws)
     planes = x.shape[:2]
     lines = view.reshape(x, (*planes, math.prod(x.shape[2:])))

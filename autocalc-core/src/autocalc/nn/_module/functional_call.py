@@ -84,9 +84,9 @@ def functional_call(
         _give_back(parameter_and_buffer_dicts, assigned)
 
 
-def _merged(given: Any) -> dict[str, Tensor]:
+def _merged(given: Any) -> dict[str, Any]:
     """Return several dicts merged into one."""
-    merged: dict[str, Tensor] = {}
+    merged: dict[str, Any] = {}
     for one in (given,) if isinstance(given, Mapping) else given:
         check_type(_NAME, "parameter_and_buffer_dicts", one, Mapping, "a dict")
         twice = merged.keys() & one.keys()
