@@ -202,7 +202,7 @@ test_what_does_not_fit_is_an_error = refusals(
     nn.Conv2d(1, 1, 3, (1, 1, 3), padding='same') -> ArgumentError: Conv2d:
         padding='same' was given with `stride`=\(1, 1, 3\)
     nn.ConvTranspose1d(1, 1, 3, padding_mode='reflect') -> ArgumentError:
-        convolution supports only numbers and 'zeros'\.
+        ConvTranspose1d: .*; Only "zeros" padding mode and numbers are supported
     nn.Conv1d(1, 1, 9, padding=4, padding_mode='reflect')(ac.ones(1, 1, 4)) ->
         ShapeError: Padding size should be less than the corresponding input dimension
         in mode 'reflect': the padding is 4 for a dimension of size 4

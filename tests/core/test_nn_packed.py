@@ -81,6 +81,8 @@ test_errors = refusals(
         each sequence, between 1 and 3\.
     rnn.pack_padded_sequence(ac.ones(3), [3]) -> ShapeError: `input` has shape \(3,\);
         it must be \(T, B, ...\)
+    rnn.pack_padded_sequence(ac.ones(0, 2), []) -> ShapeError: `input` has shape \(0,
+        2\); an empty tensor cannot be packed
     rnn.pad_packed_sequence(rnn.pack_sequence([PADDED]), total_length=2) ->
         ArgumentError: Expected total_length to be at least the length of the longest
         sequence in input, 3, but it is 2

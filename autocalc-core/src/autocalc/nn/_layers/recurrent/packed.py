@@ -248,6 +248,10 @@ def pack_padded_sequence(
     where = "pack_padded_sequence"
     x = check_tensor(where, input)
     counts = [int(n) for n in lengths]
+    if not x.numel():
+        raise ShapeError(
+            f"{where}: `input` has shape {x.shape}; an empty tensor cannot be packed."
+        )
     check_shape(where, "input", x, "(T, B, ...)")
     batch, steps = x.shape[:2] if batch_first else (x.shape[1], x.shape[0])
     if len(counts) != batch or not all(0 < n <= steps for n in counts):
