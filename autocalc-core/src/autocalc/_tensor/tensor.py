@@ -14,7 +14,7 @@ from autocalc._dispatch.engine.eager import accelerate, accelerated, bind
 from autocalc._dispatch.selection.layout import dense_order, fits_order
 from autocalc._dispatch.selection.state import current, recordings, refuse_reading
 from autocalc._dispatch.selection.upcast import FLOAT_KINDS
-from autocalc._graph._node import IN_ITS_ORDER, Leaf, Node, Version
+from autocalc._graph._node import Leaf, Node, Version
 from autocalc._tensor import dtypes
 from autocalc._tensor.checks import FLAG, as_int, check_flag, check_type
 from autocalc._tensor.device import Device, device_of
@@ -235,10 +235,7 @@ class Tensor(Methods):
                 f"requires_grad: a tensor of {self.dtype.name} has no gradient; only "
                 f"Tensors of floating point dtype do. Convert it with .float()."
             )
-        leaf = Leaf(self._array.shape, self)
-        if self._array.__class__ is not DeviceArray and dense_order(self._array):
-            leaf.accumulated = IN_ITS_ORDER
-        return leaf
+        return Leaf(self._array.shape, self, dense_order(self._array))
 
     @property
     def is_leaf(self) -> bool:

@@ -487,7 +487,7 @@ class _Check:
                 )
 
     def batches(self) -> None:
-        """Check that a batch of cotangents gives what each gives alone."""
+        """Check that a batch of cotangents gives what each gives, but for rounding."""
         for y in self.outputs:
             if not y.requires_grad:
                 continue
@@ -498,7 +498,6 @@ class _Check:
             alone = [self.walk([y], [seed], self.checked) for seed in seeds]
             for i, batch, *each in zip(self.checked, found, *alone, strict=True):
                 rows = [None, None] if batch is None else _values(batch)
-                # A batch may add in another order.
                 rtol = 1e-9 if y._array.dtype == np.float64 else self.tolerance.rtol
                 if not all(map(partial(_same, rtol=rtol), rows, each)):
                     self.fail(

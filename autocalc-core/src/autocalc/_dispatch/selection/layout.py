@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from autocalc._kernels.kernel_set import DispatchKey
 from autocalc._kernels.spec import Array, DType, KernelSpec, Meta, Shape
 
@@ -75,9 +77,9 @@ def memory_order(a: Array) -> tuple[int, ...] | None:
 def dense_order(a: Array) -> tuple[int, ...] | None:
     """Return the order in memory of the dimensions of an array without gaps.
 
-    None if that is their own order, or if there are gaps.
+    None if that is their own order, if there are gaps, or on another device.
     """
-    order = memory_order(a)
+    order = memory_order(a) if a.__class__ is np.ndarray else None
     return order if order is not None and fits_order(a, order) else None
 
 
