@@ -112,3 +112,10 @@ def test_without_batches_arrays_become_tensors_and_the_rest_stays():
     assert point.y[0].dtype is ac.float32
     assert values["x"].tolist() == [0.0]
     assert (name, number) == ("name", 4)
+
+
+def test_ranges_are_joined_like_lists():
+    assert [x.tolist() for x in default_collate([range(2), range(2)])] == [
+        [0, 0],
+        [1, 1],
+    ]

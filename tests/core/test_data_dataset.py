@@ -8,6 +8,7 @@ import pytest
 
 import autocalc as ac
 from autocalc.data._dataset import take
+from autocalc.errors import ArgumentError
 
 
 class Squares(ac.data.Dataset):
@@ -247,3 +248,41 @@ def test_slices_of_tensors_are_rows_of_each():
     first, second = data[1:3]
     assert (first.tolist(), second.tolist()) == ([1, 2], [[2, 3], [4, 5]])
     assert data[-1:][0].tolist() == [4]
+
+
+def test_a_slice_of_a_subset():
+    data = ac.data.TensorDataset(ac.arange(6.0))
+    part = ac.data.Subset(data, [5, 0, 3])
+    assert part[:][0].tolist() == [5, 0, 3]
+    assert part[1:][0].tolist() == [0, 3]
+    assert part[0:-1:2][0].tolist() == [5]
+
+
+class Several:
+    """A data set that returns several samples at once; `short` leaves one out."""
+
+    def __init__(self, short=False):
+        self.short, self.asked = short, []
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, index):
+        return 10 * index
+
+    def __getitems__(self, indices):
+        self.asked.append(indices)
+        return [10 * i for i in indices][self.short :]
+
+
+def test_stacked_data_sets_are_asked_for_several_samples():
+    several = Several()
+    assert ac.data.StackDataset(several, "abcd").__getitems__([0, -1]) == [
+        (0, "a"),
+        (30, "d"),
+    ]
+    assert several.asked == [[0, 3]]
+    named = ac.data.StackDataset(x=several, y="abcd")
+    assert named.__getitems__([1]) == [{"x": 10, "y": "b"}]
+    with pytest.raises(ArgumentError, match=r"output size mismatch. Expected 2, got 1"):
+        ac.data.StackDataset(Several(short=True), "abcd").__getitems__([0, 1])

@@ -96,6 +96,8 @@ def test_random_sampler_of_nothing_is_empty():
 def test_random_sampler_refuses_zero_samples():
     with pytest.raises(ValueError, match="`num_samples` is 0; use 1 or more"):
         RandomSampler(range(3), num_samples=0)
+    with pytest.raises(TypeError, match="a boolean value, but got replacement=0"):
+        RandomSampler(range(3), replacement=0)
 
 
 def test_batch_sampler_keeps_or_drops_the_rest():

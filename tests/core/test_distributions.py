@@ -561,3 +561,9 @@ def test_register_kl_takes_the_nearest_classes():
 
     assert dist.kl_divergence(p, q).item() == 5
     assert dist.kl_divergence(dist.Normal(0.0, 1.0), q).item() == plain.item()
+
+
+def test_a_density_of_gamma_at_a_number():
+    gamma = dist.Gamma(double(0.5, 1.0, 2.0), 1.0)
+    assert gamma.log_prob(0).tolist() == [float("inf"), 0.0, float("-inf")]
+    assert gamma.log_prob(2.5).tolist() == gamma.log_prob(double(2.5)).tolist()

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import numpy as np
 import pytest
 
 import autocalc as ac
 from autocalc import nn
-from autocalc.errors import ArgumentError, AutocalcError, DTypeError
+from autocalc.errors import ArgumentError, AutocalcError, DTypeError, ModuleError
 from autocalc.func import functional_call
 
 X = ac.tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -81,17 +83,23 @@ def test_tied_weights():
     expected = 2 * X @ module.b.weight.t()
     np.testing.assert_allclose(alone.tolist(), expected.tolist(), rtol=1e-6)
     assert module.a.weight is module.b.weight
-    with pytest.raises(ArgumentError, match="are the same parameter but were"):
+    with pytest.raises(
+        ArgumentError, match=r"multiple values for keys \['a.weight', 'b.weight'\]"
+    ):
         functional_call(module, {**twice, "b.weight": ac.eye(2)}, X)
 
 
 @pytest.mark.parametrize(
     ("given", "match"),
     [
-        ({"weight": ac.ones(1, 2)}, r"missing: \['bias'\], unknown: \[\]"),
+        ({"weight": ac.ones(1, 2)}, r"given\. Missing key\(s\): 'bias'\.$"),
         (
             {"weight": ac.ones(1, 2), "bias": ac.ones(1), "c": ac.ones(1)},
-            r"missing: \[\], unknown: \['c'\]",
+            r"given\. Unexpected key\(s\): 'c'\.$",
+        ),
+        (
+            {"c": ac.ones(1)},
+            r"Unexpected key\(s\): 'c'\. Missing key\(s\): 'bias', 'weight'\.",
         ),
     ],
 )
@@ -102,10 +110,16 @@ def test_strict(given, match):
 
 def test_refusals():
     layer, one = nn.Linear(2, 1), {"bias": ac.ones(1)}
-    with pytest.raises(ArgumentError, match="several dicts hold 'bias'"):
+    with pytest.raises(ArgumentError, match=r"\['bias'\] appeared in multiple dict"):
         functional_call(layer, [one, one], X)
     with pytest.raises(DTypeError, match="'bias' is given a list"):
         functional_call(layer, {"bias": [1.0]}, X)
+    with pytest.raises(DTypeError, match=r"3.0 is not an instance of torch.Tensor"):
+        functional_call(layer, {"bias": 3.0}, X)
+    with pytest.raises(DTypeError, match="attribute `in_features`: 2 is not an inst"):
+        functional_call(layer, {"in_features": ac.ones(1)}, X)
+    with pytest.raises(ModuleError, match="Linear has no attribute `more` that is a"):
+        functional_call(layer, {"more.bias": ac.ones(1)}, X)
     with pytest.raises(DTypeError, match="`module`"):
         functional_call(3, one, X)
 
@@ -127,3 +141,49 @@ def test_a_compiled_step():
         found = [g.numpy() for g in compiled(x)]
         for a, b in zip(found, expected, strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
+
+
+class Counting(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.count = nn.Buffer(ac.zeros(1))
+
+    def forward(self, x):
+        self.count = self.count + 1
+        return x + self.count, list(self.parameters())
+
+
+def test_what_a_call_assigns_is_in_the_mapping():
+    module, given = Counting(), {"count": ac.ones(1)}
+    first = given["count"]
+    functional_call(module, given, X)
+    assert (module.count.item(), first.item(), given["count"].item()) == (0, 1, 2)
+    functional_call(module, (MappingProxyType(given), {}), X)
+    assert given["count"].item() == 2
+
+
+def test_a_new_parameter_is_a_parameter_in_the_call():
+    module, more = Counting(), nn.Parameter(ac.ones(1))
+    _, inside = functional_call(module, {"more": more}, X)
+    assert inside == [more]
+    assert not list(module.parameters())
+    assert not hasattr(module, "more")
+
+
+def test_a_parameter_can_be_left_out_and_a_module_can_hold_itself():
+    layer = nn.Linear(2, 1)
+    out = functional_call(layer, {"bias": None, "weight": ac.ones(1, 2)}, X)
+    assert out.tolist() == X.sum(1, keepdim=True).tolist()
+    assert layer.bias is not None
+    layer.self = layer
+    given = {"self.self.bias": ac.zeros(1), "self.weight": ac.ones(1, 2)}
+    again = functional_call(layer, given, X, tie_weights=False)
+    assert again.tolist() == out.tolist()
+
+
+def test_the_old_place_warns():
+    from autocalc.nn.utils import stateless
+
+    layer = nn.Linear(2, 1)
+    with pytest.warns(FutureWarning, match="Please use `torch.func.functional_call`"):
+        stateless.functional_call(layer, {}, X)

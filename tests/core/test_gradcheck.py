@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -290,6 +292,10 @@ def test_batches_of_cotangents_are_checked():
 
     assert gradcheck(lambda x: x * x, leaf(1.0, 2.0), check_batched_grad=True)
     assert gradgradcheck(lambda x: x**3, leaf(1.0, 2.0), check_batched_grad=True)
+    x, w = ac.randn(1, 4, 9, 9).double(), ac.randn(4, 2, 3, 3).double()
+    both = x.requires_grad_(), w.requires_grad_()
+    convolve = partial(ac.nn.functional.conv2d, groups=2)
+    assert gradcheck(convolve, both, check_batched_grad=True, fast_mode=True)
     unsteady = function(lambda x: x * 1, backward)
     with pytest.raises(GradcheckError, match="a batch of cotangents gives other"):
         gradcheck(unsteady, leaf(1.0), nondet_tol=1, check_batched_grad=True)
@@ -414,3 +420,10 @@ def test_products_with_the_jacobian_are_checked_by_two_passes():
     assert gradcheck(Cut.apply, x)
     with pytest.raises(GradcheckError, match="product of the Jacobian of output 0"):
         gradcheck(Cut.apply, x, check_forward_ad=True)
+
+
+def test_an_input_that_was_computed_may_be_used_by_name():
+    a, b = leaf(1.0, 2.0), leaf(3.0, 4.0) * 2
+    assert gradcheck(lambda x, _: x * b, (a, b))
+    with pytest.raises(GradcheckError, match=r"with respect to `inputs\[1\]`"):
+        gradcheck(lambda x, _: x * b.detach(), (a, b))

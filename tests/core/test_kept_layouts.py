@@ -8,6 +8,7 @@ import copy
 import pytest
 
 import autocalc as ac
+from autocalc import nn
 from autocalc.nn import functional as F
 
 pytestmark = pytest.mark.core
@@ -80,6 +81,45 @@ def test_images_that_are_stacked(dim):
     x.requires_grad_()
     (g,) = ac.autograd.grad((ac.stack([x, y], dim) * made).sum(), x)
     assert g.equal(x.detach())
+
+
+@pytest.mark.parametrize("shape", PERMUTED)
+def test_the_gradient_of_a_leaf_lies_like_the_leaf(shape):
+    x = PERMUTED[shape]()
+    dense = x.clone().requires_grad_()
+    (dense * 2).sum().backward()
+    assert dense.grad.stride() == dense.stride()
+    (dense * 3).sum().backward()
+    handle = dense.register_hook(lambda g: g * 2)
+    (dense * 4).sum().backward()
+    handle.remove()
+    assert dense.grad.stride() == dense.stride()
+    assert (dense.grad == 13).all()
+    rows = x.contiguous().requires_grad_()
+    ac.nn.functional.relu(rows.permute(*order(x)) + 1).sum().backward()
+    assert rows.grad.is_contiguous()
+
+
+def test_a_leaf_with_gaps_has_its_gradient_in_rows():
+    x = ac.randn(2, 3, 8, 8)[:, :, ::2].requires_grad_()
+    (x * 2).sum().backward()
+    assert x.grad.is_contiguous()
+
+
+def test_a_recorded_step_on_a_leaf_in_another_order():
+    w = nn.Parameter(ac.randn(5, 4).t())
+
+    @ac.compile
+    def step(x):
+        w.grad = None
+        loss = (x @ w).sum()
+        loss.backward()
+        return loss
+
+    x = ac.randn(3, 4)
+    found = [step(x).item() for _ in range(3)]
+    assert len(set(found)) == 1
+    assert ac.allclose(w.grad, x.sum(0)[:, None].expand(4, 5))
 
 
 @pytest.mark.parametrize("shape", PERMUTED)

@@ -37,7 +37,7 @@ def test_a_cluster_without_targets_gets_no_gradient():
 @pytest.mark.parametrize("cutoffs", [[], [0, 3], [3, 3], [5, 4], [3, 20]])
 def test_cutoffs_rise(cutoffs):
     with pytest.raises(
-        ArgumentError, match=r"`cutoffs` is \[.*\]; they must be integers in"
+        ArgumentError, match=r"cutoffs should be a sequence of unique, .* they are \["
     ):
         nn.AdaptiveLogSoftmaxWithLoss(6, 20, cutoffs)
 
@@ -52,13 +52,13 @@ def test_what_is_wrong():
         ShapeError, match=r"`input` has shape \(2, 5\); it must be \[N, 6"
     ):
         layer(x[:, :5], ac.tensor([1, 2]))
-    with pytest.raises(ShapeError, match=r"`target` is \(3,\), but `input` has shape"):
+    with pytest.raises(ShapeError, match=r"same size .* `target` is \(3,\) and"):
         layer(x, ac.tensor([1, 2, 3]))
-    with pytest.raises(ShapeError, match="`target` is 3, but `input` has shape"):
+    with pytest.raises(ShapeError, match="`target` is 3 and `input` has shape"):
         layer(x, 3)
     with pytest.raises(DTypeError, match="`target` has dtype float32; labels must be"):
         layer(x, ac.zeros(2))
-    with pytest.raises(ArgumentError, match=": labels must be between 0 and 19,"):
+    with pytest.raises(ArgumentError, match=r"Target values should be in \[0, 19\]"):
         layer(x, ac.tensor([-1, 20]))
     with pytest.raises(ShapeError, match=r"log_prob: `input` has shape \(6,\)"):
         layer.log_prob(x[0])

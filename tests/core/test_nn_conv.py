@@ -190,17 +190,22 @@ test_what_does_not_fit_is_an_error = refusals(
         ArgumentError: `output_padding` is \(2,\); it must be below `stride` \(2,\)
     nn.Conv2d(3, 4, 3, groups=2) -> ArgumentError: Conv2d: `in_channels`=3 and
         `out_channels`=4 must both be multiples of
-    nn.Conv2d(3.0, 4, 3) -> ArgumentError: `in_channels` is 3\.0; it must be an integer
-    nn.Conv1d(1, 1, 3, padding_mode='mirror') -> ArgumentError: `padding_mode`='mirror';
-        use one of
+    nn.Conv2d(3.0, 4, 3) -> ArgumentError: Conv2d: in_channels must be a positive
+        integer, not 3\.0
+    nn.Conv2d(3, 4, 3, groups=0) -> ArgumentError: groups must be a positive integer
+    nn.Conv1d(1, 1, 3, padding_mode='mirror') -> ArgumentError: padding_mode must be
+        one of \('zeros', .*\), not 'mirror'
     nn.Conv1d(1, 1, 3, padding='most') -> ArgumentError: Conv1d: Invalid
         padding string 'most'
     nn.Conv1d(1, 1, 3, 2, padding='same') -> ArgumentError: Conv1d: padding='same' was
-        given with `stride`=\(2,\), but it needs stride 1
+        given with `stride`=2, but it needs stride 1
+    nn.Conv2d(1, 1, 3, (1, 1, 3), padding='same') -> ArgumentError: Conv2d:
+        padding='same' was given with `stride`=\(1, 1, 3\)
     nn.ConvTranspose1d(1, 1, 3, padding_mode='reflect') -> ArgumentError:
-        convolution supports only numbers and 'zeros'\.
+        ConvTranspose1d: .*; Only "zeros" padding mode and numbers are supported
     nn.Conv1d(1, 1, 9, padding=4, padding_mode='reflect')(ac.ones(1, 1, 4)) ->
-        ShapeError: is 4 for a dimension of size 4 in mode 'reflect'; it can be at most
+        ShapeError: Padding size should be less than the corresponding input dimension
+        in mode 'reflect': the padding is 4 for a dimension of size 4
     """,
     globals(),
 )

@@ -65,11 +65,13 @@ def test_what_does_not_fit_is_an_error():
     table = ac.ones(3, 2)
     with pytest.raises(KernelDataError, match="`indices` holds 3 at element 1"):
         F.embedding(ac.tensor([0, 3]), table)
-    with pytest.raises(DTypeError, match="index has dtype float32; it must be int64"):
+    with pytest.raises(DTypeError, match=r"'indices' to have .* Long or Int, but"):
         F.embedding(ac.ones(2), table)
-    with pytest.raises(DTypeError, match="index has dtype bool"):
+    with pytest.raises(DTypeError, match="but it has dtype bool"):
         F.embedding(ac.tensor([True]), table)
-    with pytest.raises(ShapeError, match=r"`weight` has shape \(3,\); it must be a"):
+    with pytest.raises(
+        ShapeError, match=r"'weight' must be 2-D, a table .* shape \(3,\)"
+    ):
         F.embedding(ac.tensor([0]), ac.ones(3))
     with pytest.raises(ArgumentError, match="`padding_idx` is 3 for a table of 3 rows"):
         F.embedding(ac.tensor([0]), table, 3)

@@ -51,7 +51,7 @@ def test_more_draws_than_images_are_left_over():
     assert ac.equal(all_of_them, pool(x, 2, _random_samples=draws[:2], **settings))
     single = pool(x[0], 2, _random_samples=draws, **settings)
     assert ac.equal(single, all_of_them[0])
-    match = r"has shape \(1, 3, 3\); it must be \(2, 3, 3\), or have more in the first"
+    match = r"of shape \(2, 3, 3\), or with more .*, but they have shape \(1, 3, 3\)"
     with pytest.raises(ShapeError, match=match):
         pool(x, 2, _random_samples=draws[:1], **settings)
 
@@ -79,6 +79,16 @@ def test_sizes_by_ratio_and_inputs_without_a_batch():
     assert F.fractional_max_pool2d(x.half(), 2, 4).dtype is ac.float16
 
 
+def test_a_result_without_elements():
+    x = ac.randn(2, 3, 7, 7, requires_grad=True)
+    out, places = nn.FractionalMaxPool2d(2, (0, 1), return_indices=True)(x)
+    assert out.shape == places.shape == (2, 3, 0, 1)
+    assert places.dtype is ac.int64
+    out.sum().backward()
+    assert not x.grad.any()
+    assert F.fractional_max_pool3d(x[0, :, None], 1, (1, 0, 2)).shape == (3, 1, 0, 2)
+
+
 test_impossible_calls = refusals(
     r"""
     F.fractional_max_pool2d(ac.randn(1, 2, 7, 7), 2) -> ArgumentError: neither of
@@ -91,17 +101,23 @@ test_impossible_calls = refusals(
         ArgumentError: or 2 such numbers
     F.fractional_max_pool2d(ac.randn(1, 2, 7, 7), 2, output_ratio='x') -> DTypeError:
         `output_ratio` is 'x'; it must be one number
-    F.fractional_max_pool2d(ac.randn(1, 2, 7, 7), 2, 7) -> ShapeError: has shape \(1, 2,
-        7, 7\); for a result of size \(7, 7\), windows of \(2, 2\) need
+    F.fractional_max_pool2d(ac.randn(1, 2, 7, 7), 2, 7) -> ShapeError: windows of 2 and
+        a result of 7 are too large relative to input height, 7: it must be 8 or more
+    F.fractional_max_pool2d(ac.randn(1, 2, 7, 7), 2, (2, 7)) -> ShapeError: input width
+    F.fractional_max_pool3d(ac.randn(1, 2, 7, 7, 7), 2, (8, 2, 2)) -> ShapeError: time
+    F.fractional_max_pool2d(ac.randn(1, 2, 7, 7), (2,), 3) -> ArgumentError: kernel_size
+        must either be one integer or 2 of them, not \(2,\)
+    F.fractional_max_pool2d(ac.randn(1, 2, 7, 7), 2, ()) -> ArgumentError: output_size
+        must either be
     F.fractional_max_pool2d(ac.randn(1, 2, 7, 7), 2, output_ratio=0.1) -> ShapeError:
-        fractional_max_pool2d:
+        fractional_max_pool2d: `output_ratio` is 0.1, which gives a result of size \(0,
     F.fractional_max_pool2d(ac.randn(1, 2, 7, 7), 0, 2) -> ArgumentError: `kernel_size`
         is 0; it must be an integer or 2 of them, 1 or more
     F.fractional_max_pool2d(ac.randn(1, 2, 7, 7), 2, 2, None, 3) -> ArgumentError:
         fractional_max_pool2d: `return_indices` is 3
     F.fractional_max_pool2d(ac.randn(1, 2, 7, 7), 2, 2, _random_samples=ac.randn(1, 2,
-        7, 7)[0, 0]) -> ShapeError: `_random_samples` has shape \(7, 7\); it must be
-        \(1, 2, 2\)
+        7, 7)[0, 0]) -> ShapeError: Expect _random_samples of shape \(1, 2, 2\), .* they
+        have shape \(7, 7\)
     F.fractional_max_pool2d(ac.randn(1, 2, 7, 7).long(), 2, 2) -> DTypeError:
         fractional_max_pool2d: needs float32 or float64, not int64
     F.fractional_max_pool3d(ac.randn(1, 2, 7, 7)[0, 0], 2, 2) -> ShapeError:

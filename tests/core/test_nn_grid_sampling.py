@@ -9,6 +9,7 @@ import pytest
 from tests.refusals import refusals
 
 import autocalc as ac
+from autocalc.errors import AutocalcWarning
 from autocalc.nn import functional as F
 
 pytestmark = pytest.mark.core
@@ -68,21 +69,33 @@ def test_the_nearest_pixel_leads_no_gradient_to_the_grid():
 X, G, T = ac.ones(2, 3, 4, 5), ac.zeros(2, 1, 1, 2), ac.zeros(2, 2, 3)
 
 
+def test_a_grid_of_one_position_has_no_corners():
+    with pytest.warns(AutocalcWarning, match="See the documentation of affine_grid"):
+        F.affine_grid(T, (2, 3, 4, 1), align_corners=True)
+    F.affine_grid(T, (2, 3, 4, 1), align_corners=False)
+
+
 test_what_is_wrong = refusals(
     r"""
-    F.grid_sample(X, G, 'cubic') -> ArgumentError: `mode`='cubic'; use 'bil
-    F.grid_sample(X, G, padding_mode='x') -> ArgumentError: `padding_mode`=
-    F.grid_sample(X, G[:1]) -> ShapeError: they must be .*, 2
-    F.grid_sample(X[0], G) -> ShapeError: they must be
+    F.grid_sample(X, G, 'cubic') -> ArgumentError: expected mode to be one of
+        bilinear, nearest, bicubic, but got: 'cubic'
+    F.grid_sample(X, G, padding_mode='x') -> ArgumentError: but got: 'x'
+    F.grid_sample(X, G[:1]) -> ShapeError: they must be .*: expected grid and input to
+        have same batch size
+    F.grid_sample(X[0], G) -> ShapeError: they must be .*: expected grid to have size 1
+        in last dimension
+    F.grid_sample(X, G[..., None, :]) -> ShapeError: the same number of dimensions
     F.grid_sample(X, G.double()) -> DTypeError: `grid` is float64; convert one of
-    F.grid_sample(X[:, :, :0], G) -> ShapeError: its images are empty
+    F.grid_sample(X[:, :, :0], G) -> ShapeError: expected input to have non-empty spa
     F.grid_sample(X[None], ac.zeros(1, 1, 1, 1, 3), 'bicubic') -> ArgumentError:
-        supports images, not volumes
-    F.affine_grid(T, (2, 3, 4)) -> ShapeError: `theta` has shape
-    F.affine_grid(T, (1, 3, 4, 5)) -> ShapeError: `theta` has shape
+        bicubic interpolation only supports 4D input, images, not volumes
+    F.affine_grid(T, (2, 3, 4)) -> NoFormulaError: affine_grid only supports 4D and 5D
+    F.affine_grid(T, (1, 3, 4, 5)) -> ShapeError: Expected a batch of 2D affine matrices
+        of shape Nx2x3 for .* `theta` has shape
     F.affine_grid(T, (2, 3, 0, 5)) -> ShapeError: no size may be below 1
-    F.affine_grid(T, 3) -> ShapeError: `theta` has shape
-    F.affine_grid(T.long(), (2, 3, 4, 5)) -> DTypeError: needs float32 or
+    F.affine_grid(T, 3) -> NoFormulaError: but `size`=\(3,\)
+    F.affine_grid(T.long(), (2, 3, 4, 5)) -> DTypeError: Expected theta to have floating
+        point type, but it is int64
     """,
     globals(),
 )

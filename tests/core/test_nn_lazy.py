@@ -265,7 +265,7 @@ def test_examples_that_do_not_fit_leave_the_layer_waiting(make, x, error, match)
 def test_impossible_settings():
     with pytest.raises(ArgumentError, match="LazyLinear: `out_features` is -1"):
         nn.LazyLinear(-1)
-    with pytest.raises(ArgumentError, match="LazyConv2d: `out_channels` is 0"):
+    with pytest.raises(ArgumentError, match="LazyConv2d: out_channels must be a posi"):
         nn.LazyConv2d(0, 3)
     with pytest.raises(ArgumentError, match="LazyBatchNorm1d: `affine` is 3"):
         nn.LazyBatchNorm1d(affine=3)

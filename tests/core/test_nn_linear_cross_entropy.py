@@ -219,8 +219,8 @@ X, W, T = ac.ones(3, 2), ac.ones(5, 2), ac.zeros(3, dtype=ac.int64)
 
 test_impossible_calls = refusals(
     r"""
-    F.linear_cross_entropy(X, W[:, :1], T) -> ShapeError: `input` has shape \(3, 2\) and
-        `linear_weight` has shape \(5, 1\); they must
+    F.linear_cross_entropy(X, W[:, :1], T) -> ShapeError: expected equal
+        input and linear_weight last .* \(in_features\), got 2 and 1, respectively
     F.linear_cross_entropy(X[0], ac.ones(5, 3, 2), T) -> ShapeError: or \(N, F\) and
         \(C,
     F.linear_cross_entropy(X, W[0], T) -> ShapeError: they must be
@@ -235,7 +235,7 @@ test_impossible_calls = refusals(
     F.linear_cross_entropy(X, W, T, reduction='x') -> ArgumentError:
         linear_cross_entropy: `reduction`='x'; use 'mean', 'sum' or 'none'
     F.linear_cross_entropy(X, W, T, label_smoothing=2) -> ArgumentError:
-        must be between 0 and 1
+        must be between 0.0 and 1.0, not 2
     F.linear_cross_entropy(X, W, T, options=3) -> DTypeError: `options` is 3; it must be
         a LinearCrossEntropyOptions or None
     F.linear_cross_entropy(X.long(), W, T) -> DTypeError: linear_cross_entropy: needs
@@ -252,9 +252,9 @@ test_impossible_calls = refusals(
         chunking_method='aspect_ratio')) -> ArgumentError: `batch_chunk_size` is 2,
         but `chunking_method`='aspect_ratio' gives 1
     nn.LinearCrossEntropyLoss(2, 5, weight=ac.ones(4)) -> ShapeError:
-        LinearCrossEntropyLoss: `weight` has shape \(4,\) for 5 classes
+        LinearCrossEntropyLoss: expected weight shape to be \(5,\), got \(4,\)
     nn.LinearCrossEntropyLoss(2, 5, label_smoothing=2) -> ArgumentError:
-        LinearCrossEntropyLoss: `label_smoothing`=2\.0; it must be between 0 and
+        LinearCrossEntropyLoss: expected label_smoothing to be in range \[0, 1\], got 2
     nn.LinearCrossEntropyLoss(2, -5) -> ArgumentError: `num_classes` is -5; it must be
         an integer, 0 or more
     nn.LinearCrossEntropyLoss(2, 5, bias=3) -> ArgumentError: LinearCrossEntropyLoss:

@@ -121,7 +121,7 @@ def test_things_are_found_by_dotted_names():
     assert net.get_parameter("body.1.weight") is net.body[1].weight
     assert net.get_buffer("mean") is net.mean
     with pytest.raises(
-        ModuleError, match="Sequential has no submodule '7'; it has 0, 1"
+        ModuleError, match=r"Sequential has no attribute `7` that is a .* are 0, 1"
     ):
         net.get_submodule("body.7")
     with pytest.raises(
@@ -393,3 +393,57 @@ def test_to_empty_gives_new_memory(recurse):
         assert (x.data_ptr() != before[name]) is moved, name
     assert outer.inner.weight.shape == (3, 2)
     assert outer.inner.weight.requires_grad
+
+
+def test_a_submodule_is_set_by_its_dotted_name():
+    net = nn.Module()
+    net.inner = nn.Module()
+    layer = nn.Linear(1, 2)
+    net.set_submodule("inner.layer", layer)
+    assert net.get_submodule("inner.layer") is layer
+    net.set_submodule("inner.layer", nn.Tanh(), strict=True)
+    assert isinstance(net.inner.layer, nn.Tanh)
+    with pytest.raises(ArgumentError, match="set_submodule: `target` is empty"):
+        net.set_submodule("", layer)
+    with pytest.raises(ModuleError, match="Module has no attribute `a` that is a"):
+        net.set_submodule("a.layer", layer)
+    with pytest.raises(ModuleError, match="Module has no attribute `more`"):
+        net.set_submodule("inner.more", layer, strict=True)
+    with pytest.raises(DTypeError, match="'more' is given a int; it must be a Module"):
+        net.set_submodule("more", 3)
+
+
+def test_chains_and_lists_are_repeated():
+    chain = nn.Sequential(nn.Linear(2, 2), nn.Tanh())
+    for made in (chain * 2, 2 * chain):
+        assert list(made) == [*chain, *chain]
+    kept = chain
+    kept *= 3
+    assert kept is chain
+    assert len(chain) == 6
+    assert len(nn.ModuleList(chain) * 2) == 12
+    for count in (0, 1.5, True):
+        with pytest.raises(ArgumentError, match="multiplied by an integer, 1 or more"):
+            chain * count
+
+
+def test_what_to_takes_by_position():
+    layer = nn.Linear(2, 2)
+    assert layer.to("cpu", ac.float64, True).to(ac.float32, True) is layer
+    for given in (("cpu", True), (None, True)):
+        with pytest.raises(DTypeError, match="argument 2 is True; the arguments are"):
+            layer.to(*given)
+    with pytest.raises(ArgumentError, match="`copy` is not supported"):
+        layer.to("cpu", copy=True)
+
+
+def test_a_class_may_take_buffers_without_persistent():
+    class Own(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.kept = nn.Buffer(ac.ones(1))
+
+        def register_buffer(self, name, value):
+            super().register_buffer(name, value)
+
+    assert list(Own().state_dict()) == ["kept"]

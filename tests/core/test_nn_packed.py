@@ -75,14 +75,18 @@ def test_sorted_sequences_keep_no_order():
 PADDED = ac.ones(3, 2, 1)
 test_errors = refusals(
     r"""
-    rnn.pack_padded_sequence(PADDED, [1, 3]) -> ArgumentError: `lengths` are \[1, 3\];
-        the longest must come first
+    rnn.pack_padded_sequence(PADDED, [1, 3]) -> ArgumentError: `lengths` must be
+        sorted in decreasing order, but they are \[1, 3\]\. You can pass `enforce_sort
     rnn.pack_padded_sequence(PADDED, [4, 1]) -> ArgumentError: there must be one for
         each sequence, between 1 and 3\.
     rnn.pack_padded_sequence(ac.ones(3), [3]) -> ShapeError: `input` has shape \(3,\);
         it must be \(T, B, ...\)
+    rnn.pack_padded_sequence(ac.ones(0, 2), []) -> ShapeError: `input` has shape \(0,
+        2\); an empty tensor cannot be packed
     rnn.pad_packed_sequence(rnn.pack_sequence([PADDED]), total_length=2) ->
-        ArgumentError: `total_length` is 2, but there are 3 steps; it
+        ArgumentError: Expected total_length to be at least the length of the longest
+        sequence in input, 3, but it is 2
+    rnn.pad_sequence(5) -> ArgumentError: Expected iterable for input sequences, but got
     rnn.pad_sequence([PADDED], padding_side='top') -> ArgumentError:
         `padding_side`='top'; use 'right' or 'left'
     rnn.pad_sequence([PADDED, ac.ones(3)]) -> ShapeError: shapes \(3, 2, 1\), \(3,\);

@@ -53,7 +53,7 @@ def test_borders_that_do_not_fit():
     with pytest.raises(ArgumentError, match=r"ZeroPad2d: `padding` is \(1, 2\); giv"):
         nn.ZeroPad2d((1, 2))
     with pytest.raises(
-        ShapeError, match=r"ReflectionPad1d: `input` .* must have 2 or 3"
+        ShapeError, match=r"ReflectionPad1d: expected 2D or 3D input \(got 1D input\)"
     ):
         nn.ReflectionPad1d(1)(ac.zeros(3))
 

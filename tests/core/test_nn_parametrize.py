@@ -221,7 +221,7 @@ def test_orthogonal_weights_stay_orthogonal_and_can_be_assigned(kind, sizes):
     layer.weight = before
     assert ac.allclose(layer.weight, before)
     with pytest.raises(
-        ShapeError, match=r"orthogonal: a weight of shape \(2, 2\) is as"
+        ShapeError, match=r"batch of matrices of shape .* shape \(2, 2\) is as"
     ):
         layer.weight = ac.ones(2, 2)
 
@@ -301,7 +301,7 @@ P = parametrizations
         (
             lambda: parametrize.register_parametrization(LINEAR, "weight", Wrong()),
             DTypeError,
-            "right_inverse: returned 3; it must be a tensor",
+            "must return a Tensor or a Sequence of tensors, but it returned a int",
         ),
         (
             lambda: parametrize.register_parametrization(
@@ -335,12 +335,12 @@ P = parametrizations
         (
             lambda: P.orthogonal(LINEAR, "bias"),
             ShapeError,
-            "; an orthogonal weight must have at least two dimensions.",
+            "Expected a matrix or batch of matrices, but 'bias' has shape",
         ),
         (
             lambda: P.orthogonal(LINEAR, orthogonal_map="qr"),
             ArgumentError,
-            "`orthogonal_map`='qr'; use 'matrix_exp'",
+            "orthogonal_map has to be one of .*, not 'qr'",
         ),
         (
             lambda: nn.DataParallel(3),
@@ -373,3 +373,66 @@ def test_data_parallel_passes_through():
     assert model.module is LINEAR
     assert nn.parallel.DataParallel is nn.DataParallel
     assert repr(model).startswith("DataParallel(\n  (module): Linear(")
+
+
+class Kept(nn.Module):
+    """A parametrization whose inverse is a function of the test."""
+
+    def __init__(self, inverse=None):
+        super().__init__()
+        if inverse is not None:
+            self.right_inverse = inverse
+
+    def forward(self, *x):
+        return x[0].float()
+
+
+def test_a_parametrization_gets_the_mode_of_its_module():
+    layer = nn.Linear(2, 2).eval()
+    parametrize.register_parametrization(layer, "weight", Kept())
+    assert not layer.parametrizations.weight[0].training
+    parametrize.register_parametrization(layer.train(), "weight", Kept().eval())
+    assert layer.parametrizations.weight[1].training
+
+
+@pytest.mark.parametrize(
+    ("inverse", "match"),
+    [
+        (lambda x: (None, x), "element 0 of the sequence with type NoneType"),
+        (lambda x: x.bool(), "outputs one tensor, it may not change the dtype"),
+    ],
+)
+def test_an_inverse_of_the_first_parametrization(inverse, match):
+    with pytest.raises(DTypeError, match=match):
+        parametrize.register_parametrization(LINEAR, "weight", Kept(inverse))
+    assert type(LINEAR) is nn.Linear
+
+
+@pytest.mark.parametrize(
+    ("inverse", "match"),
+    [
+        (lambda x: (x, x), "right_inverse must return a tensor, .* a tuple"),
+        (
+            lambda x: x.bool(),
+            "must have the same dtype as before: .*float32, not .*bool",
+        ),
+        (lambda x: x[:1], r"must have the same shape as before: \(3, 3\), not"),
+    ],
+)
+def test_an_inverse_of_a_later_parametrization(inverse, match):
+    layer = symmetric()
+    before = list(layer.state_dict())
+    with pytest.raises((DTypeError, ShapeError), match=match):
+        parametrize.register_parametrization(layer, "weight", Kept(inverse))
+    assert list(layer.state_dict()) == before
+    parametrize.register_parametrization(layer, "weight", Kept(inverse), unsafe=True)
+
+
+def test_the_result_of_a_parametrization():
+    layer, made = symmetric(), Kept()
+    made.forward = lambda *_: 2
+    with pytest.raises(DTypeError, match=r"must return a tensor, but .* a int"):
+        parametrize.register_parametrization(layer, "weight", made)
+    made.forward = lambda x: x.bool()
+    with pytest.raises(DTypeError, match=r"may not change the dtype .* bool; pass"):
+        parametrize.register_parametrization(layer, "weight", made)

@@ -163,7 +163,7 @@ test_what_does_not_fit_is_an_error = refusals(
     F.max_pool2d(ac.ones(3, 3), 2) -> ShapeError: max_pool2d: `input` has shape \(3,
         3\); it must be \(N, C, H, W\) or
     F.max_pool1d(ac.ones(3, 3), 2, padding=2) -> ShapeError: max_pool: `padding` is
-        \(2,\); it must be at most \(1,\), half of the window
+        \(2,\); it must be at most \(1,\): the pad should be at
     F.avg_pool1d(ac.ones(3, 3), 4) -> ShapeError: avg_pool: a window of \(4,\) does not
         fit into the input of size \(3,\),
     F.avg_pool1d(ac.ones(3, 3), 0) -> ArgumentError: avg_pool1d: `kernel_size` is 0; it

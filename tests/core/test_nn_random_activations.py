@@ -142,7 +142,7 @@ def test_what_is_wrong():
         F.gumbel_softmax(x, dim=2)
     with pytest.raises(ShapeError, match=r"feature_alpha_dropout: `input` has shape"):
         F.feature_alpha_dropout(ac.ones(3), training=True)
-    with pytest.raises(ShapeError, match=r"dropout1d: `input` has shape \(3,\); it m"):
+    with pytest.raises(ShapeError, match=r"dropout1d: Expected 2D or 3D input, but"):
         F.dropout1d(ac.ones(3))
     with pytest.raises(ShapeError, match=r"dropout3d: `input` has shape \(2, 3\); it"):
         F.dropout3d(x)

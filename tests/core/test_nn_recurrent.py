@@ -164,17 +164,26 @@ test_errors = refusals(
     nn.GRU(3, 4)(ac.ones(1, 2, 3).double()) -> DTypeError: RNN input dtype \(float64\)
     nn.LSTM(3, 4)(ac.ones(1, 2, 3), ac.ones(1, 2, 4)) -> ArgumentError:
         `hx` holds 1 states; it must hold \(h0,
-    nn.GRU(3, 4)(ac.ones(1, 2, 3), ac.ones(1, 3, 4)) -> ShapeError: `h0` has shape \(1,
-        3, 4\); it must be \(1, 2
-    nn.RNN(3, 4, 0) -> ArgumentError: num_layers must be greater than zero
-    nn.LSTM(3, 4, proj_size=4) -> ArgumentError: `proj_size` is 4; only an LSTM
-    nn.RNN(3, 4, nonlinearity='sin') -> ArgumentError: `nonlinearity`='sin'; use 'tanh'
-        or 'relu'
+    nn.GRU(3, 4)(ac.ones(1, 2, 3), ac.ones(1, 3, 4)) -> ShapeError: Expected hidden
+        size \(1, 2, 4\), layers .* but got `h0` of shape \(1, 3, 4\)
+    nn.RNN(3, 4, 0) -> ArgumentError: num_layers must be greater than zero, not 0
+    nn.GRU(0, 4) -> ArgumentError: GRU: input_size must be greater than zero
+    nn.GRU(3, 4.0) -> DTypeError: GRU: hidden_size should be of type int, got: float
+    nn.GRU(3, 4, bias=0) -> DTypeError: GRU: bias should be of type bool, got: int
+    nn.LSTM(3, 4, proj_size=4) -> ArgumentError: must be below hidden_size, 4
+    nn.GRU(3, 4, proj_size=2) -> ArgumentError: GRU: proj_size argument is only
+        supported for LSTM, not RNN or GRU; it is 2
+    nn.RNN(3, 4, nonlinearity='sin') -> ArgumentError: RNN: Unknown nonlinearity 'sin';
+        use 'tanh' or 'relu'
     nn.RNN(3, 4, 2, dropout=2.0) -> ArgumentError: `p` is 2.0
     nn.GRUCell(3, 4)(ac.ones(2, 4)) -> ShapeError: GRUCell: input has inconsistent
         input_size: got 4 expected 3; it must be \(B, 3\)
-    nn.RNNCell(3, 4)(ac.ones(2, 3), ac.ones(1, 4)) -> ShapeError: `hidden0` has
-        shape \(1, 4\); it must be \(2, 4\)
+    nn.RNNCell(3, 4)(ac.ones(2, 3), ac.ones(1, 4)) -> ShapeError: Input batch
+        size 2 doesn't match hidden0 batch size 1; it must be \(2, 4\)
+    nn.RNNCell(3, 4)(ac.ones(2, 3), ac.ones(2, 1, 4)) -> ShapeError: Expected hidden to
+        be 1D or 2D, got 3D instead
+    nn.LSTMCell(3, 4)(ac.ones(2, 3), (ac.ones(2, 1, 1, 4), ac.ones(2, 4))) ->
+        ShapeError: Expected hx\[0\] to be 1D or 2D, got 4D instead
     nn.RNNCell(3, 4)(ac.ones(2, 3), ac.ones(2, 5)) -> ShapeError: hidden0 has
         inconsistent hidden_size: got 5, expected 4
     nn.LSTMCell(3, 4)(ac.ones(2, 3), ac.ones(2, 4)) -> ArgumentError:

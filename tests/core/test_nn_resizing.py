@@ -163,6 +163,7 @@ test_what_does_not_fit_is_an_error = refusals(
         \(3, 3\) before and \(0, 0\) after; neither may be
     F.interpolate(IMAGE, scale_factor=1e+30) -> ShapeError: interpolate: the sizes are
         \(3, 3\) before and
+    F.interpolate(IMAGE, (2.0, 3)) -> ArgumentError: expected size to be one of int or
     F.interpolate(IMAGE, 2 ** 70) -> ArgumentError: interpolate: `size` is \d+; it must
         be .* 1 or more and below 2\^31
     F.interpolate(IMAGE, (2, 3, 4)) -> ArgumentError: interpolate: `size` is \(2, 3,
@@ -181,9 +182,12 @@ test_what_does_not_fit_is_an_error = refusals(
         must be an integer, 1 or more
     F.unfold(ac.ones(3, 3), 2) -> ShapeError: unfold: `input` has shape \(3, 3\); it
         must be \(N, C, H, W\)
-    F.fold(ac.ones(6, 4), 3, 2) -> ShapeError: has 6 rows; their number must be a mul
-    F.fold(ac.ones(8, 5), 3, 2) -> ShapeError: fold: `x` has shape \(1, 8, 5\), it must
-        be \(1, 8, 4\)
+    F.fold(ac.ones(6, 4), 3, 2) -> ShapeError: has 6 rows; their number must be
+        divisible by the product of kernel_size, 4
+    F.unfold(ac.ones(1, 2, 2, 2), (2, 3)) -> ShapeError: shape of the array of sliding
+        blocks as \(1, 0\), but its components must be at least one
+    F.fold(ac.ones(8, 5), 3, 2) -> ShapeError: fold: `x` has shape \(1, 8, 5\); its last
+        size must match the calculated number of sliding blocks, 4
     F.fold(ac.ones(8), 3, 2) -> ShapeError: fold: `input` has shape \(8,\); it must be
         \(N, rows, windows\)
     """,
@@ -202,3 +206,11 @@ def test_smaller_images_keep_their_mean_and_fine_stripes_vanish():
     for mode in ("bilinear", "bicubic"):
         small = F.interpolate(flat, (4, 20), mode=mode, antialias=True)
         assert ac.allclose(small, ac.full((1, 1, 4, 20), 3.0))
+
+
+@pytest.mark.slow
+def test_the_last_pixel_of_a_row_that_float32_cannot_number():
+    x = ac.zeros(1, 1, 1, 2**24 + 4)
+    x[..., -1] = 1
+    out = F.interpolate(x, (1, 2), mode="bicubic", align_corners=True)
+    assert out[..., -1].item() == 1

@@ -9,7 +9,7 @@ import pytest
 
 import autocalc as ac
 from autocalc import nn
-from autocalc.errors import CheckpointError, DTypeError, ModuleError
+from autocalc.errors import AutocalcWarning, CheckpointError, DTypeError, ModuleError
 
 
 def make():
@@ -84,7 +84,8 @@ def test_every_fault_is_named_and_nothing_changes():
         "load_state_dict: the state does not fit Sequential; nothing was loaded:\n"
         "  size mismatch for 2.weight: copying a param with shape (3, 3) into the "
         "module's of shape (2, 4)\n"
-        "  2.bias is a list and must be a Tensor\n"
+        "  2.bias: expected torch.Tensor or Tensor-like object from checkpoint but "
+        "received a list\n"
         '  Missing key(s) in state_dict: "mean", "0.bias"\n'
         '  Unexpected key(s) in state_dict: "extra"\n'
         "Load it into the module that it was saved from."
@@ -432,3 +433,12 @@ def test_methods_and_versions_are_pytorch_s():
         return versions, seen, keys.missing_keys, sorted(keys.unexpected_keys)
 
     assert run(ac) == run(torch)
+
+
+def test_values_for_a_module_without_values_are_no_silent_loss():
+    layer, other = nn.Linear(2, 2, device="meta"), nn.Linear(2, 2)
+    with pytest.warns(AutocalcWarning, match="copying from a non-meta") as caught:
+        layer.load_state_dict(other.state_dict())
+    assert "for weight: copying" in str(caught[0].message)
+    layer.load_state_dict(other.state_dict(), assign=True)
+    assert ac.equal(layer.weight, other.weight)

@@ -215,9 +215,11 @@ test_errors = refusals(
     F.embedding_bag(ac.ones(2, 2), X[0]) -> DTypeError: embedding_bag: the index has
         dtype float32; it must be int64
     F.embedding_bag(ac.tensor([[0]]), X[0], per_sample_weights=ac.ones(1, 1)) ->
-        ArgumentError: only be used with mode 'sum', not
+        ArgumentError: are only supported for mode='sum', not 'mean'
+    F.embedding_bag(ac.tensor([[0]]), X[0], mode='sum', per_sample_weights=ac.ones(1, 1,
+        dtype=ac.float64)) -> DTypeError: must have the same type as `weight`, float32,
     F.embedding_bag(ac.tensor([[0]]), X[0], mode='sum', per_sample_weights=ac.ones(2))
-        -> ShapeError: has shape \(2,\); it must have the shape of
+        -> ShapeError: has shape \(2,\); it must have the same shape as the
     F.embedding_bag(ac.tensor([[0]]), X) -> ShapeError: must be \(B, L\) or \(N,\),
     nn.EmbeddingBag(2, 2, _weight=ac.ones(3, 2)) -> ShapeError: EmbeddingBag: `_weight`
         has shape \(3, 2\)

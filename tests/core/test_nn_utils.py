@@ -51,7 +51,7 @@ def test_weight_norm(dim):
 
 def test_what_cannot_be_normed():
     layer = utils.weight_norm(nn.Linear(3, 2))
-    with pytest.raises(ModuleError, match="Linear has no parameter 'weight' without"):
+    with pytest.raises(ModuleError, match="two weight_norm hooks on the same"):
         utils.weight_norm(layer)
     with pytest.raises(DimensionError, match="`dim`=1 is out of range for 'bias'"):
         utils.weight_norm(layer, "bias", 1)
@@ -128,7 +128,7 @@ def test_a_spectral_norm_is_over_outputs(layer, size):
 
 def test_what_has_no_spectral_norm():
     layer = utils.spectral_norm(nn.Linear(3, 2))
-    with pytest.raises(ModuleError, match="Linear has no parameter 'weight' without"):
+    with pytest.raises(ModuleError, match="two spectral_norm hooks on the same"):
         utils.spectral_norm(layer)
     with pytest.raises(
         ModuleError, match="spectral_norm: Linear has no tensor 'nothin"

@@ -114,7 +114,9 @@ def test_a_plateau_is_told_of_new_groups():
     plateau = lr_scheduler.ReduceLROnPlateau(sgd, patience=0, min_lr=[0.0])
     plateau.step(ac.tensor(1.0))
     sgd.add_param_group({"params": [ac.zeros(1)], "lr": 1.0})
-    with pytest.raises(ArgumentError, match="ReduceLROnPlateau: the optimizer now"):
+    with pytest.raises(
+        ArgumentError, match="number of param groups in the optimizer is 2"
+    ):
         plateau.step(1.0)
     plateau.min_lrs.append(0.5)
     plateau.step(1.0)
@@ -258,8 +260,8 @@ test_what_is_refused = refusals(
         must be above 0: it is div
     lr_scheduler.PolynomialLR(make(1.0), total_iters=0) -> ArgumentError: PolynomialLR:
         `total_iters` is 0
-    lr_scheduler.LambdaLR(make(1.0), lr_lambda=[min, max]) -> ArgumentError: `lr_lambda`
-        has 2 values for 1 paramete
+    lr_scheduler.LambdaLR(make(1.0), lr_lambda=[min, max]) -> ArgumentError: lr_lambda
+        must have one value for each of the 1 paramete
     lr_scheduler.MultiplicativeLR(make(1.0), lr_lambda=2) -> DTypeError:
         Multiplicative.*`lr_lambda` is a int; it
     lr_scheduler.CosineAnnealingLR(make(1.0), T_max=-1) -> ArgumentError:
@@ -273,7 +275,7 @@ test_what_is_refused = refusals(
     lr_scheduler.OneCycleLR(make(1.0), max_lr=1.0, total_steps=0) -> ArgumentError:
         `total_steps` is 0
     lr_scheduler.OneCycleLR(make(1.0), max_lr=[1, 2], total_steps=9) -> ArgumentError:
-        `max_lr` has 2 values for
+        max_lr must have one value for .* has 2
     lr_scheduler.OneCycleLR(make(1.0), max_lr=1, total_steps=9, anneal_strategy='up') ->
         ArgumentError: 'cos' o
     lr_scheduler.OneCycleLR(make(1.0), max_lr=1, total_steps=9, pct_start=3) ->
@@ -285,7 +287,7 @@ test_what_is_refused = refusals(
     lr_scheduler.ReduceLROnPlateau(make(1.0), threshold_mode=1) -> ArgumentError:
         `threshold_mode` is 1
     lr_scheduler.ReduceLROnPlateau(make(1.0), min_lr=[0.1, 0.2]) -> ArgumentError:
-        `min_lr` has 2 values for 1 param
+        min_lr must have one value for .* has 2
     lr_scheduler.CyclicLR(make(0.1), 0.1, 1.0, step_size_up=0) -> ArgumentError:
         CyclicLR: `step_size_up` is 0; it must be an integer, 1 or more
     lr_scheduler.CyclicLR(make(0.1), 0.1, 1.0, step_size_down=0) -> ArgumentError:
@@ -295,17 +297,17 @@ test_what_is_refused = refusals(
     lr_scheduler.CyclicLR(make(0.1), 0.1, 1.0, scale_mode='x') -> ArgumentError:
         CyclicLR: `scale_mode` is 'x'; it must be 'cycle' or 'iter
     lr_scheduler.CyclicLR(make(0.1), 0.1, 1.0, base_momentum=[1, 2]) -> ArgumentError:
-        CyclicLR: `base_momentum` has 2 values for 1 parameter g
+        CyclicLR: base_momentum must have one value for .* has 2
     lr_scheduler.CyclicLR(optim.Adagrad([ac.zeros(1)]), 0.1, 1.0) -> ArgumentError:
         CyclicLR: Adagrad has neither momentum nor betas that could be cycled;
     optim.swa_utils.SWALR(make(0.1), swa_lr='x') -> ArgumentError: SWALR: `swa_lr` is
         'x'; it must be a number
-    optim.swa_utils.SWALR(make(0.1), swa_lr=[1, 2]) -> ArgumentError: SWALR: `swa_lr`
-        has 2 values for 1 parameter groups
+    optim.swa_utils.SWALR(make(0.1), swa_lr=[1, 2]) -> ArgumentError: SWALR: swa_lr must
+        have one value for each of the 1 parameter groups
     optim.swa_utils.SWALR(make(0.1), swa_lr=1, anneal_epochs=-1) -> ArgumentError:
-        SWALR: `anneal_epochs` is -1; it must be an in
+        SWALR: anneal_epochs must be an integer, 0 or more, not -1
     optim.swa_utils.SWALR(make(0.1), swa_lr=1, anneal_strategy='x') -> ArgumentError:
-        SWALR: `anneal_strategy` is 'x'; it must be
+        SWALR: anneal_strategy must be 'cos' or 'linear', not 'x'
     lr_scheduler.StepLR(1.0, 2) -> DTypeError: StepLR: `optimizer` is a float
     lr_scheduler.OneCycleLR(optim.Adagrad([ac.zeros(1)]), 1.0, total_steps=9) ->
         ArgumentError: Adagrad has neither momentum nor betas

@@ -84,7 +84,7 @@ TABLE: dict[str, str] = {
     "distributions.von_mises": "distributions: Distribution VonMises",
     "distributions.weibull": "distributions: Weibull",
     "distributions.wishart": "distributions: Wishart",
-    "nn.utils.stateless": "func: functional_call",
+    "nn.utils.stateless": "nn._old_names: functional_call",
     "nn.modules": "nn: *",
     "nn.modules.activation": """
         nn: CELU ELU GELU GLU SELU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU

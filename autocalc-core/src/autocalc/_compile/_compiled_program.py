@@ -159,7 +159,7 @@ class CompiledProgram:
             for name in ("hooks", "accumulated"):
                 called = getattr(leaf, name)
                 group.slots.append((leaf, name, called))
-                if called is not None:
+                if isinstance(called, dict):
                     group.dicts.append((called, called.copy()))
 
     def _takes(self, numbers: dict[Any, Any]) -> bool:

@@ -51,20 +51,29 @@ def leaves() -> list[Leaf]:
     return [leaf for leaf in found if leaf is not None]
 
 
+#: What a leaf has instead of hooks if its elements are not in row-major order: its
+#: gradient then gets the same order. It is no dict, so that the engine leaves the
+#: gradient to `deliver`, and it is false, like no hooks.
+IN_ITS_ORDER: Any = ()
+
+
 class Leaf:
     """The end of the graph at a user's tensor: its gradient and its hooks.
 
     `hooks` receive a gradient that arrives.  `accumulated` hooks run after it is added.
+    `order` is that of the tensor's dimensions in memory, if it is not their own.
     """
 
     __slots__ = ("__weakref__", "accumulated", "grad", "hooks", "shape", "tensor")
 
-    def __init__(self, shape: Shape, tensor: Any = None) -> None:
+    def __init__(self, shape: Shape, tensor: Any = None, order: Any = None) -> None:
         key = id(self)
         _LEAVES[key] = weakref.ref(self, lambda _: _LEAVES.pop(key, None))  # 0.3 us
         self.grad: Any = None
         self.hooks: dict[int, Callable[..., Any]] | None = None
-        self.accumulated: dict[int, Callable[[], None]] | None = None
+        self.accumulated: dict[int, Callable[[], None]] | None = (
+            IN_ITS_ORDER if order else None
+        )
         self.shape = shape
         #: A reference to the tensor, which owns its leaf; `AccumulateGrad` uses it.
         self.tensor = None if tensor is None else weakref.ref(tensor)

@@ -71,10 +71,13 @@ class Windows(NamedTuple):
 def _counts(windows: Windows, where: str, sizes: Shape, ceil: bool) -> Shape:
     padded = tuple(n + 2 * p for n, p in zip(sizes, windows.padding, strict=True))
     if any(n < span for n, span in zip(padded, windows.spans, strict=True)):
+        steps = zip(padded, windows.spans, windows.stride, strict=True)
+        found = tuple((n - span) // step + 1 for n, span, step in steps)
         raise ShapeError(
             f"{where}: a window of {windows.spans} does not fit into the input of size "
-            f"{padded}, which is {sizes} with its padding. Give a larger input, more "
-            "padding or a smaller kernel."
+            f"{padded}, which is {sizes} with its padding. It gives the calculated "
+            f"shape of the array of sliding blocks as {found}, but its components must "
+            "be at least one. Give a larger input, more padding or a smaller kernel."
         )
     each = zip(padded, windows.padding, windows.spans, windows.stride, strict=True)
     return tuple(_count(n, p, span, step, ceil) for n, p, span, step in each)

@@ -32,6 +32,10 @@ class RemovableHandle:
         """Reserve keys from another process, so that no new hook gets one of them."""
         RemovableHandle._next = max(RemovableHandle._next, *keys, 0)
 
+    def hooks_dict_ref(self) -> dict[int, Any]:
+        """Return the hooks among which the hook is registered, by `id`."""
+        return self._hooks
+
     def remove(self) -> None:
         """Remove the hook; calling it again has no effect."""
         self._hooks.pop(self.id, None)

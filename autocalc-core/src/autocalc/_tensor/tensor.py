@@ -11,7 +11,7 @@ from autocalc._absent import groups_by_name
 from autocalc._dispatch.device.addresses import address
 from autocalc._dispatch.device.device import DeviceArray, is_batched
 from autocalc._dispatch.engine.eager import accelerate, accelerated, bind
-from autocalc._dispatch.selection.layout import fits_order
+from autocalc._dispatch.selection.layout import dense_order, fits_order
 from autocalc._dispatch.selection.state import current, recordings, refuse_reading
 from autocalc._dispatch.selection.upcast import FLOAT_KINDS
 from autocalc._graph._node import Leaf, Node, Version
@@ -235,7 +235,7 @@ class Tensor(Methods):
                 f"requires_grad: a tensor of {self.dtype.name} has no gradient; only "
                 f"Tensors of floating point dtype do. Convert it with .float()."
             )
-        return Leaf(self._array.shape, self)
+        return Leaf(self._array.shape, self, dense_order(self._array))
 
     @property
     def is_leaf(self) -> bool:

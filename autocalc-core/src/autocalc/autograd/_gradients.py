@@ -11,11 +11,12 @@ from numpy import ndarray
 from autocalc._dispatch.device.device import DeviceArray
 from autocalc._dispatch.engine.eager import accelerated
 from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.layout import dense_order, empty_in_order, fits_order
 from autocalc._dispatch.selection.state import enter, leave
 from autocalc._dispatch.selection.upcast import FLOAT_KINDS
 from autocalc._graph._anomaly import AnomalyWalk
 from autocalc._graph._halves import rule_in_float32
-from autocalc._graph._node import FREED, Leaf, Node, Output, Partial
+from autocalc._graph._node import FREED, IN_ITS_ORDER, Leaf, Node, Output, Partial
 from autocalc._graph._walk import Walk, check_saved, reaching, target
 from autocalc._kernels.table import TABLE
 from autocalc._ops._operator.kinds import is_of_kind
@@ -504,7 +505,12 @@ def _accumulate(leaf: Leaf, gradient: Tensor, owned: bool, create_graph: bool) -
     """Add a gradient to a leaf: in place, or as a new sum if recorded."""
     if leaf.grad is None:
         keep = owned or create_graph
-        leaf.grad = gradient if keep else make(arrays.copy(gradient._array), None)
+        if leaf.accumulated is IN_ITS_ORDER and not (
+            create_graph or is_of_kind(gradient)
+        ):
+            leaf.grad = _in_order_of(leaf, gradient, keep)
+        else:
+            leaf.grad = gradient if keep else make(arrays.copy(gradient._array), None)
     elif is_of_kind(gradient) or is_of_kind(leaf.grad):
         pair = leaf.grad, gradient  # a sparse tensor is added to a dense one
         leaf.grad = pair[1] + pair[0] if is_of_kind(leaf.grad) else pair[0] + pair[1]
@@ -513,6 +519,17 @@ def _accumulate(leaf: Leaf, gradient: Tensor, owned: bool, create_graph: bool) -
     else:
         arrays.add_into(leaf.grad._array, gradient._array)
         leaf.grad._bump()
+
+
+def _in_order_of(leaf: Leaf, gradient: Tensor, keep: bool) -> Tensor:
+    """Return a gradient whose elements are in memory as those of the leaf."""
+    array, tensor = gradient._array, leaf.tensor
+    like: Any = None if tensor is None else tensor()
+    order = None if like is None else dense_order(like._array)
+    if keep and (order is None or fits_order(array, order)):
+        return gradient
+    into = order and empty_in_order(arrays.empty, array.shape, array.dtype, order)
+    return make(arrays.copy(array, into=into), None)
 
 
 class _Recorded(TensorKernels):

@@ -105,7 +105,7 @@ def on_accumulation(leaf: Leaf, hook: Hook) -> RemovableHandle:
     """Call ``hook((), (gradient,))`` when a gradient was added to a leaf's."""
     arrived = _Arrived()
     leaf.hooks = {} if leaf.hooks is None else leaf.hooks
-    leaf.accumulated = {} if leaf.accumulated is None else leaf.accumulated
+    leaf.accumulated = leaf.accumulated or {}
     first = RemovableHandle(leaf.hooks, arrived)
 
     def run() -> None:

@@ -62,7 +62,7 @@ def default_collate(samples: Sequence[Any]) -> Any:
         return list(samples)
     if isinstance(first, Mapping):
         return _collate_keys(samples, first)
-    if isinstance(first, tuple | list):
+    if isinstance(first, Sequence):
         return _collate_fields(samples, first)
     raise DTypeError(
         f"collate: samples of type {type(first).__name__} cannot be joined into a "

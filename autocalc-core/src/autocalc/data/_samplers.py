@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor.checks import check_flags, plain
 from autocalc.data._arrays import Array, Indices, as_array, as_indices
 from autocalc.data._shuffle import DrawnSeed, Seeding, choices, permutation, units
 from autocalc.errors import ArgumentError
@@ -151,7 +151,11 @@ class RandomSampler(SeededSampler):
         num_samples: int | None = None,
         generator: Seeding = None,
     ) -> None:
-        check_flags("RandomSampler", replacement=replacement)
+        if not isinstance(plain(replacement), bool):
+            raise ArgumentError(
+                "RandomSampler: replacement should be a boolean value, but got "
+                f"replacement={replacement!r}."
+            )
         super().__init__(generator)
         if num_samples is not None:
             _check_samples("RandomSampler", num_samples)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from autocalc.data._arrays import Indices
@@ -68,14 +69,37 @@ class StackDataset(Dataset):
         return tuple(one[place] for one in self.datasets)
 
     def __getitems__(self, indices: Indices) -> list[Any]:
-        """Return the samples at `indices`."""
-        return [self[index] for index in indices]
+        """Return the samples at `indices`.
+
+        Data sets with a method ``__getitems__`` are asked once for all samples.
+        """
+        if isinstance(self.datasets, dict):
+            columns = [_several(one, indices) for one in self.datasets.values()]
+            rows = zip(*columns, strict=True)
+            return [dict(zip(self.datasets, row, strict=True)) for row in rows]
+        columns = [_several(one, indices) for one in self.datasets]
+        return list(zip(*columns, strict=True))
 
     def take(self, indices: Indices) -> Any:
         """Return a batch: the samples at `indices`, one batch for each data set."""
         if isinstance(self.datasets, dict):
             return {name: take(one, indices) for name, one in self.datasets.items()}
         return tuple(take(one, indices) for one in self.datasets)
+
+
+def _several(dataset: Any, indices: Indices) -> Sequence[Any]:
+    """Return some samples of one data set."""
+    places = [checked_index("StackDataset", i, len(dataset)) for i in indices]
+    found = getattr(dataset, "__getitems__", None)
+    if found is None:
+        return [dataset[i] for i in places]
+    samples: Sequence[Any] = found(places)
+    if len(samples) != len(places):
+        raise ArgumentError(
+            f"StackDataset: Nested dataset's output size mismatch. Expected "
+            f"{len(places)}, got {len(samples)}."
+        )
+    return samples
 
 
 def _common_length(datasets: tuple[Any, ...]) -> int:

@@ -41,8 +41,13 @@ class Subset(Dataset):
         """Return the number of samples."""
         return len(self.indices)
 
-    def __getitem__(self, index: int) -> Any:
-        """Return the sample at ``indices[index]``."""
+    def __getitem__(self, index: int | slice) -> Any:
+        """Return the sample at ``indices[index]``.
+
+        A slice asks the data set for a list of indices, which not all data sets take.
+        """
+        if isinstance(index, slice):
+            return self.dataset[self.indices[index].tolist()]
         place = checked_index("Subset", index, len(self))
         return self.dataset[int(self.indices[place])]
 

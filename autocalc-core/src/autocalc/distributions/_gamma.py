@@ -78,8 +78,10 @@ class Gamma(ByRate, ExponentialFamily):
         log = log_standard_gamma(self.concentration.expand(shape))
         return inside_ends(bounded_exp(log) / self.rate)
 
-    def log_prob(self, value: Tensor) -> Tensor:
-        """Return the logarithm of the density at `value`."""
+    def log_prob(self, value: Any) -> Tensor:
+        """Return the logarithm of the density at `value`, a tensor or a number."""
+        if isinstance(value, (int, float)):
+            value = self.rate.new_full((), value)
         x = self._checked("log_prob", value)
         a, rate = self.concentration, self.rate
         return a * rate.log() + weighed_log(a - 1, x) - rate * x - lgamma(a)

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import wraps
 from inspect import signature
 from typing import Any
 
 from autocalc._ops.images.resizing import interpolate
 from autocalc.nn import _init, _init_matrices
 from autocalc.nn._clip import clip_grad_norm_
+from autocalc.nn._module.functional_call import functional_call as called_with
 
 #: The docstring of an old name; the text in the braces is replaced.
 _DOCUMENTATION = """The deprecated name of `{new}`; a call issues a warning.
@@ -87,6 +89,19 @@ xavier_normal = _old("init", _init.xavier_normal_)
 xavier_uniform = _old("init", _init.xavier_uniform_)
 
 clip_grad_norm = _old("utils", clip_grad_norm_, "[ac.ones(2)], 5.0")
+
+
+@wraps(called_with)
+def functional_call(*args: Any, **words: Any) -> Any:
+    """Call `func.functional_call`; the old place of this function issues a warning."""
+    warnings.warn(
+        "`nn.utils.stateless.functional_call` is deprecated. Please use "
+        "`torch.func.functional_call` instead.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    return called_with(*args, **words)
+
 
 #: Parameters that `interpolate` got later.
 _LATER = {"recompute_scale_factor": None, "antialias": False}

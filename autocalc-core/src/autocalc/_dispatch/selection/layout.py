@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from autocalc._kernels.kernel_set import DispatchKey
 from autocalc._kernels.spec import Array, DType, KernelSpec, Meta, Shape
 
@@ -70,6 +72,15 @@ def memory_order(a: Array) -> tuple[int, ...] | None:
     dims = range(a.ndim)
     order = tuple(sorted(dims, key=a.strides.__getitem__, reverse=True))
     return None if order == tuple(dims) else order
+
+
+def dense_order(a: Array) -> tuple[int, ...] | None:
+    """Return the order in memory of the dimensions of an array without gaps.
+
+    None if that is their own order, if there are gaps, or on another device.
+    """
+    order = memory_order(a) if a.__class__ is np.ndarray else None
+    return order if order is not None and fits_order(a, order) else None
 
 
 def empty_in_order(

@@ -13,7 +13,7 @@ from autocalc._kernels.cases import Case, floats
 from autocalc._kernels.declare import composite
 from autocalc._kernels.pooling._windows import expect_planes
 from autocalc._kernels.precision import narrow, wide
-from autocalc._kernels.rules import expect_shape, float_dtype
+from autocalc._kernels.rules import float_dtype
 from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample, Shape
 from autocalc._kernels.windows import (
@@ -128,7 +128,11 @@ def _(
             f"of {kernel}."
         )
     count = math.prod(windows.counts(name, sizes))
-    expect_shape(name, "x", x, (*x.shape[:2], count))
+    if x.shape[2] != count:
+        raise ShapeError(
+            f"{name}: `x` has shape {x.shape}; its last size must match the calculated "
+            f"number of sliding blocks, {count}."
+        )
     return Meta((x.shape[0], x.shape[1] // windows.taps, *sizes), dtype)
 
 

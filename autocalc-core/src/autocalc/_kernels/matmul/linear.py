@@ -56,11 +56,16 @@ def _linear_rule(
 ) -> tuple[Meta, Meta]:
     dtype = float_dtype("linear", x, weight, bias)
     expect_ndim("linear", "weight", weight, 2)
+    if not x.shape:
+        raise ShapeError(
+            "linear: both arguments must be at least 1D, but `x` has shape (); give a "
+            f"vector of {weight.shape[1]} elements."
+        )
     if x.shape[-1:] != weight.shape[1:]:
         raise ShapeError(
             f"linear: `x` has shape {x.shape} and `weight` {weight.shape}; the last "
-            f"dimension of `x` must be {weight.shape[1]} (`weight` is [out, in]). "
-            f"{_remedy(x, weight)}"
+            f"dimension of `x` must be {weight.shape[1]} (`weight` is [out, in]): mat1 "
+            f"and mat2 shapes cannot be multiplied. {_remedy(x, weight)}"
         )
     expect_shape("linear", "bias", bias, weight.shape[:1])
     out = Meta((*x.shape[:-1], weight.shape[0]), dtype)

@@ -123,8 +123,8 @@ def checked_windows(where: str, windows: Windows) -> Windows:
     halves = tuple(span // 2 for span in windows.spans)
     if any(p > half for p, half in zip(windows.padding, halves, strict=True)):
         raise ShapeError(
-            f"{where}: `padding` is {windows.padding}; it must be at most {halves}, "
-            f"half of the window size {windows.spans}."
+            f"{where}: `padding` is {windows.padding}; it must be at most {halves}: "
+            f"the pad should be at most half of effective kernel size {windows.spans}."
         )
     return windows
 

@@ -32,9 +32,10 @@ def check_sizes(where: str, **sizes: Any) -> list[int]:
     found = {name: plain(size) for name, size in sizes.items()}
     for name, size in found.items():
         if isinstance(size, bool) or not isinstance(size, int) or size < 0:
-            raise ArgumentError(
-                f"{where}: `{name}` is {size!r}; it must be an integer, 0 or more."
-            )
+            asked = f"{where}: `{name}` is {size!r}; it must be an integer, 0 or more."
+            if isinstance(size, int) and size < 0:
+                asked += " Trying to create tensor with negative dimension."
+            raise ArgumentError(asked)
     return list(found.values())
 
 

@@ -65,9 +65,10 @@ def batched(where: str, input: Any, dims: int) -> tuple[Tensor, bool]:
     if ndim == dims + 1:
         return view.unsqueeze(x, 0), False
     behind = {1: "L", 2: "H, W", 3: "D, H, W"}[dims]
+    needed = f"{dims + 1}D or {dims + 2}D (batch mode) tensor expected for input"
     raise ShapeError(
         f"{where}: `input` has shape {x.shape}; it must be (N, C, {behind}) or (C, "
-        f"{behind})."
+        f"{behind}): non-empty {needed}."
     )
 
 

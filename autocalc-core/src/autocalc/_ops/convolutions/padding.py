@@ -202,8 +202,10 @@ def bordered(where: str, x: Tensor, both: tuple[tuple[int, int], ...], mode: str
             continue
         if max(before, after) > limit(n):
             raise ShapeError(
-                f"{where}: the padding is {max(before, after)} for a dimension of size "
-                f"{n} in mode {mode!r}; it can be at most {limit(n)}."
+                f"{where}: Padding size should be "
+                f"{'less than' if limit(n) < n else 'at most'} the corresponding input "
+                f"dimension in mode {mode!r}: the padding is {max(before, after)} for "
+                f"a dimension of size {n}."
             )
         read = _kept_places if n + before + after <= _KEPT else _places_read
         places = make(read(n, before, after, mode), None)

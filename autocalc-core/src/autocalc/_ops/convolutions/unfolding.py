@@ -137,7 +137,7 @@ def fold(
     if x.shape[1] % taps:
         raise ShapeError(
             f"{where}: `input` of shape {input.shape} has {x.shape[1]} rows; their "
-            f"number must be a multiple of {taps}, the number of elements in a window."
+            f"number must be divisible by the product of kernel_size, {taps}."
         )
     found = fold_op(_floats(where, x), sizes, *windows)
     return _spatial.unbatched(cast(found, x.dtype), had_batch)

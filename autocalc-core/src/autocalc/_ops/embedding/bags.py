@@ -24,7 +24,7 @@ from autocalc._ops.views import broadcasting, view
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import one_of
 from autocalc._tensor.device import place_of_tensor
-from autocalc.errors import ArgumentError, NoFormulaError, ShapeError
+from autocalc.errors import ArgumentError, DTypeError, NoFormulaError, ShapeError
 
 _NAME = "embedding_bag"
 
@@ -310,12 +310,18 @@ def _check(
         return
     if mode != "sum":
         message = (
-            f"{_NAME}: `per_sample_weights` can only be used with mode 'sum', not "
+            f"{_NAME}: `per_sample_weights` are only supported for mode='sum', not "
             f"{mode!r}."
         )
         raise NoFormulaError(message)
     if check_tensor(_NAME, per_sample_weights).shape != x.shape:
         raise ShapeError(
             f"{_NAME}: `per_sample_weights` has shape {per_sample_weights.shape}; it "
-            f"must have the shape of `input`, {x.shape}."
+            f"must have the same shape as the input, {x.shape}."
+        )
+    if per_sample_weights.dtype is not weight.dtype:
+        raise DTypeError(
+            f"{_NAME}: `per_sample_weights` must have the same type as `weight`, "
+            f"{weight.dtype.name}, but they are {per_sample_weights.dtype.name}. "
+            f"Convert them with .to(...)."
         )

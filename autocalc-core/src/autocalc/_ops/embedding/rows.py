@@ -11,8 +11,7 @@ from autocalc._dispatch.selection.state import current, refuse_reading
 from autocalc._graph._grad_mode import no_grad
 from autocalc._graph._node import Leaf, Node
 from autocalc._kernels.indexing.ranges import with_range
-from autocalc._ops._operator.arguments import as_int
-from autocalc._ops._operator.checks import check_shape
+from autocalc._ops._operator.arguments import as_int, check_tensor
 from autocalc._ops._operator.coerce import cast
 from autocalc._ops._operator.factories import operator
 from autocalc._ops._operator.kinds import rows
@@ -23,7 +22,7 @@ from autocalc._ops.matrices import vector_norms
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import plain
-from autocalc.errors import ArgumentError, KernelIndexError
+from autocalc.errors import ArgumentError, DTypeError, KernelIndexError, ShapeError
 
 _op = Op("embedding", "indices:weight")
 
@@ -155,8 +154,12 @@ def embedding(
     """
     if sparse:
         check_sparse("embedding", sparse, scale_grad_by_freq)
-    numbers = indexing.as_positions("embedding", input)
-    check_shape("embedding", "weight", weight, "a table of two dimensions, [V, D]")
+    numbers = row_numbers("embedding", input)
+    if check_tensor("embedding", weight).ndim != 2:
+        raise ShapeError(
+            f"embedding: 'weight' must be 2-D, a table [V, D]; it has shape "
+            f"{weight.shape}."
+        )
     padding = row_number("embedding", padding_idx, weight.shape[0])
     kept = -1 if padding is None else padding
     if max_norm is not None:
@@ -167,7 +170,9 @@ def embedding(
     try:
         return embedding_op(weight, numbers, kept, bool(scale_grad_by_freq), sparse)
     except KernelIndexError as error:
-        also = " (Expected idx >= 0 && idx < num_embeddings)"
+        also = (
+            " (Expected idx >= 0 && idx < num_embeddings: index out of range in self)"
+        )
         raise with_range(error, weight.shape[0], also=also) from None
 
 
@@ -189,6 +194,16 @@ def check_sparse(where: str, sparse: Any, by_frequency: Any) -> None:
             f"{where}: scale_grad_by_freq not supported with sparse gradients; set "
             "one of `scale_grad_by_freq` and `sparse` to False."
         )
+
+
+def row_numbers(where: str, input: Any) -> Tensor:
+    """Return the numbers of rows, a tensor of int64 or int32, as int64."""
+    if check_tensor(where, input).dtype not in (dtypes.int64, dtypes.int32):
+        raise DTypeError(
+            f"{where}: Expected tensor for argument 'indices' to have scalar type Long "
+            f"or Int, but it has dtype {input.dtype.name}. Convert it with .long()."
+        )
+    return indexing.as_positions(where, input)
 
 
 def row_number(where: str, padding_idx: Any, rows: int) -> int | None:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._ops._operator.arguments import integers
+from autocalc._dispatch._callers import warn
+from autocalc._ops._operator.arguments import check_tensor, integers
 from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.checks import check_float
 from autocalc._ops._operator.declared import declared
@@ -24,9 +25,14 @@ from autocalc._ops.elementwise import arithmetic
 from autocalc._ops.matrices import matmul
 from autocalc._ops.views import broadcasting, view
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import one_of
 from autocalc._tensor.device import place_of_tensor
-from autocalc.errors import ArgumentError, DTypeError, ShapeError
+from autocalc.errors import (
+    ArgumentError,
+    AutocalcWarning,
+    DTypeError,
+    NoFormulaError,
+    ShapeError,
+)
 
 grid_sample_op = nary("grid_sample", saves="x grid")
 
@@ -77,16 +83,33 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
               [ 0.5000,  0.0000]]]])
     """
     where = "affine_grid"
-    check_float(where, theta)
+    if not check_tensor(where, theta).is_floating_point():
+        raise DTypeError(
+            f"{where}: Expected theta to have floating point type, but it is "
+            f"{theta.dtype.name}. Convert it with .float()."
+        )
     sizes = integers(where, "size", size)
     dims = len(sizes) - 2
-    if dims not in (2, 3) or theta.shape != (sizes[0], dims, dims + 1):
+    if dims not in (2, 3):
+        raise NoFormulaError(
+            f"{where}: affine_grid only supports 4D and 5D sizes, (N, C, H, W) and (N, "
+            f"C, D, H, W), but `size`={sizes}."
+        )
+    if theta.shape != (sizes[0], dims, dims + 1):
         raise ShapeError(
-            f"{where}: `theta` has shape {theta.shape} for `size`={sizes}; it must be "
-            "[N, 2, 3] for (N, C, H, W), and [N, 3, 4] for (N, C, D, H, W)."
+            f"{where}: Expected a batch of {dims}D affine matrices of shape "
+            f"Nx{dims}x{dims + 1} for `size`={sizes}, but `theta` has shape "
+            f"{theta.shape}."
         )
     if min(sizes) < 1:
         raise ShapeError(f"{where}: `size`={sizes}; no size may be below 1.")
+    if align_corners and 1 in sizes[2:]:
+        warn(
+            f"{where}: `size`={sizes} holds 1 with align_corners=True; the only "
+            "position is then the middle, 0, and not a corner. See the documentation "
+            "of affine_grid for details.",
+            AutocalcWarning,
+        )
     places = _pixels(sizes[2:], bool(align_corners), theta)
     mapped = matmul.matmul(places, view.transpose(theta, 1, 2))
     return view.reshape(mapped, (sizes[0], *sizes[2:], dims))
@@ -163,11 +186,28 @@ def grid_sample(
     tensor([[[[2., 3.]]]])
     """
     where = "grid_sample"
-    one_of(where, "mode", mode, ("bilinear", "nearest", "bicubic"))
-    one_of(where, "padding_mode", padding_mode, ("zeros", "border", "reflection"))
+    for name, given, known in (
+        ("mode", mode, ("bilinear", "nearest", "bicubic")),
+        ("padding_mode", padding_mode, ("zeros", "border", "reflection")),
+    ):
+        if given not in known:
+            raise ArgumentError(
+                f"{where}: expected {name} to be one of {', '.join(known)}, but got: "
+                f"{given!r}."
+            )
     check_float(where, input, grid)
     _check_shapes(where, input, grid, mode)
     return grid_sample_op(input, grid, mode, padding_mode, bool(align_corners))
+
+
+def _needed(input: Tensor, grid: Tensor) -> str:
+    """Return what does not fit in a call of `grid_sample`."""
+    dims = input.ndim - 2
+    if dims > 0 and grid.ndim and grid.shape[-1] != dims:
+        return f"expected grid to have size {dims} in last dimension"
+    if input.ndim == grid.ndim:
+        return "expected grid and input to have same batch size"
+    return "expected grid and input to have the same number of dimensions"
 
 
 def _check_shapes(where: str, input: Tensor, grid: Tensor, mode: str) -> None:
@@ -177,10 +217,13 @@ def _check_shapes(where: str, input: Tensor, grid: Tensor, mode: str) -> None:
         raise ShapeError(
             f"{where}: `input` has shape {input.shape} and `grid` has shape "
             f"{grid.shape}; they must be [N, C, H, W] and [N, H_out, W_out, 2], or [N, "
-            "C, D, H, W] and [N, D_out, H_out, W_out, 3]."
+            f"C, D, H, W] and [N, D_out, H_out, W_out, 3]: {_needed(input, grid)}."
         )
     if min(input.shape[2:]) < 1:
-        message = f"{where}: `input` has shape {input.shape}; its images are empty."
+        message = (
+            f"{where}: `input` has shape {input.shape}; expected input to have "
+            "non-empty spatial dimensions."
+        )
         raise ShapeError(message)
     if input.dtype is not grid.dtype:
         raise DTypeError(
@@ -189,6 +232,7 @@ def _check_shapes(where: str, input: Tensor, grid: Tensor, mode: str) -> None:
         )
     if mode == "bicubic" and dims == 3:
         message = (
-            f"{where}: mode 'bicubic' supports images, not volumes; use 'bilinear'."
+            f"{where}: bicubic interpolation only supports 4D input, images, not "
+            "volumes; use 'bilinear'."
         )
         raise ArgumentError(message)

@@ -90,5 +90,6 @@ def _sum(x: Tensor, axis: int, taps: list[tuple[Tensor, Tensor]]) -> Tensor:
 
 def _pixels(x: Tensor, axis: int, places: Tensor) -> Tensor:
     """Return the pixels at places; beyond the border, the pixels of the border."""
-    index = cast(clamping.clamp(places, 0, x.shape[axis] - 1), dtypes.int64)
+    # Floats may not hold the last index, so that integers are clamped.
+    index = clamping.clamp(cast(places, dtypes.int64), 0, x.shape[axis] - 1)
     return indexing.index_select(x, axis, index)

@@ -146,7 +146,11 @@ def interpolate(
         if recompute_scale_factor:
             message = f"{where}: recompute_scale_factor=True needs `scale_factor`."
             raise ArgumentError(message)
-        sizes = _spatial.sizes_of(where, "size", size, dims)
+        try:
+            sizes = _spatial.sizes_of(where, "size", size, dims)
+        except ArgumentError as error:
+            message = f"{error} (expected size to be one of int or a tuple of ints)"
+            raise ArgumentError(message) from None
     _check_sizes(planes, sizes)
     if recompute_scale_factor:
         factors = None

@@ -58,8 +58,8 @@ def broadcast_with_warning(
         return input, target
     message = (
         f"{where}: `input` has shape {input.shape} and `target` has shape "
-        f"{target.shape}; they are broadcast, which is rarely intended. Reshape one of "
-        "them."
+        f"{target.shape}; they are broadcast, which is rarely intended. Please ensure "
+        "they have the same size."
     )
     warn(message, AutocalcWarning)
     shape = broadcast_shapes(where, input.shape, target.shape)
@@ -82,8 +82,8 @@ def same_shape(where: str, input: Tensor, target: Tensor) -> None:
     check_tensor(where, input), check_tensor(where, target)
     if input.shape != target.shape:
         raise ShapeError(
-            f"{where}: `input` has shape {input.shape}, but `target` has shape "
-            f"{target.shape}; they must be equal."
+            f"{where}: Using a target size {target.shape} for an input size "
+            f"{input.shape}. Expected both to be equal."
             + " Reshape one of them: target.view_as(input)."
             * (input.numel() == target.numel())
         )

@@ -11,7 +11,7 @@ from autocalc._kernels.indexing.ranges import or_skipped, with_range
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.checks import check_float, check_reduction
-from autocalc._ops._operator.coerce import cast, same_dtype
+from autocalc._ops._operator.coerce import cast
 from autocalc._ops._operator.factories import nary
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.traced import traced
@@ -101,19 +101,11 @@ def _of_labels(
     KernelDataError
         If a label is outside 0 to C - 1.
     """
-    logits, labels = class_rows("cross_entropy", input, target)
     check_reduction("cross_entropy", reduction)
-    label_smoothing = number("cross_entropy", "label_smoothing", label_smoothing)
-    if not 0.0 <= label_smoothing <= 1.0:
-        raise ArgumentError(
-            f"cross_entropy: `label_smoothing`={label_smoothing}; it must be between 0 "
-            "and 1."
-        )
-    if weight is not None and check_tensor("cross_entropy", weight).requires_grad:
-        raise GradError(
-            "cross_entropy: `weight` requires a gradient, which this loss does not "
-            "compute; pass weight.detach()."
-        )
+    label_smoothing = _smoothing(label_smoothing)
+    logits, labels = class_rows("cross_entropy", input, target)
+    if weight is not None:
+        _check_weight("cross_entropy", weight, logits._array.shape[1])
     half = logits.dtype is dtypes.bfloat16
     run = cross_entropy_of_halves if half else cross_entropy_op
     skipped = as_int("cross_entropy", "ignore_index", ignore_index)
@@ -124,6 +116,17 @@ def _of_labels(
     if reduction != "none":
         return out
     return view.detach_from_base(view.reshape_op(out, target.shape))
+
+
+def _smoothing(given: Any) -> float:
+    """Return the label smoothing of a call of `cross_entropy`, from 0 to 1."""
+    smoothing = number("cross_entropy", "label_smoothing", given)
+    if not 0.0 <= smoothing <= 1.0:
+        raise ArgumentError(
+            f"cross_entropy: label_smoothing must be between 0.0 and 1.0, not "
+            f"{smoothing}."
+        )
+    return smoothing
 
 
 def _remedy(
@@ -143,9 +146,11 @@ def _remedy(
         )
     if len(labels) == len(expected) + 1 and labels == (*expected, 1):
         return "Drop the last dimension: target.squeeze(-1)."
+    if len(given) == 2 and len(labels) > 1:
+        return f"1D target tensor expected: give labels of shape {expected}."
     if len(labels) > len(given):
         return "The logits come first, then the labels."
-    return f"Give labels of shape {expected}."
+    return f"Expected target size {list(expected)}, got {list(labels)}."
 
 
 def _not_a_class(
@@ -286,10 +291,11 @@ def _of_distributions(
     where = "cross_entropy"
     check_float(where, input)
     check_reduction(where, reduction)
-    label_smoothing = number(where, "label_smoothing", label_smoothing)
+    label_smoothing = _smoothing(label_smoothing)
     if as_int(where, "ignore_index", ignore_index) >= 0:
         raise ArgumentError(
-            f"{where}: `ignore_index`={ignore_index} was given with a `target` of "
+            f"{where}: ignore_index is not supported for floating point target: "
+            f"`ignore_index`={ignore_index} was given with a `target` of "
             "probabilities, which has no labels to ignore; do not give it."
         )
     if input.ndim == 0:
@@ -310,15 +316,16 @@ def _of_distributions(
 
 
 def _check_weight(where: str, weight: Tensor, classes: int) -> None:
-    if weight.requires_grad:
+    if check_tensor(where, weight).requires_grad:
         raise GradError(
             f"{where}: `weight` requires a gradient, which this loss does not compute; "
             "pass weight.detach()."
         )
     if weight.shape != (classes,):
         raise ShapeError(
-            f"{where}: `weight` has shape {weight.shape} for {classes} classes; it "
-            f"must be ({classes},)."
+            f"{where}: weight tensor should be defined either for all {classes} "
+            f"classes or no classes: `weight` has shape {weight.shape}, it must be "
+            f"({classes},)."
         )
 
 
@@ -379,7 +386,12 @@ def nll_loss(
             return loss
         return view.reshape(loss, target.shape)
     _check_weight(where, weight, rows.shape[1])
-    same_dtype(where, rows, weight)
+    if weight.dtype is not rows.dtype:
+        raise DTypeError(
+            f"{where}: expected scalar type {rows.dtype.name} but found "
+            f"{weight.dtype.name}: `weight` must have the dtype of `input`. Convert it "
+            f"with weight.to({rows.dtype.name})."
+        )
     ignored = comparison.eq(labels, ignore_index)
     labels = masking.where(ignored, 0, labels)
     picked = indexing.gather_op(rows, view.reshape(labels, (-1, 1)), 1)

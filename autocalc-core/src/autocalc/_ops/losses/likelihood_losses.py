@@ -167,14 +167,15 @@ def _variance(where: str, input: Tensor, var: Tensor | float) -> Tensor:
     others = [ours for theirs, ours in pairs if ours != theirs]
     if var.ndim != len(shape) or others not in ([], [1]):
         raise ShapeError(
-            f"{where}: `var` has shape {var.shape} for an input of shape {shape}; it "
+            f"{where}: var is of incorrect size, {var.shape}, for an input of shape "
+            f"{shape}; it "
             "must have the same shape, the same shape with one size of 1, or the "
             "shape without the last dimension."
         )
     looks = var.numel() and recorder() is None  # a replay would not check
     if looks and extrema.ends(var.detach())[0] < 0:
         message = (
-            f"{where}: `var` contains negative numbers; variances must be 0 or more."
+            f"{where}: var has negative entry/entries; variances must be 0 or more."
         )
         raise ArgumentError(message)
     return var

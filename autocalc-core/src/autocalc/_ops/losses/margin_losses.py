@@ -222,6 +222,12 @@ def multi_margin_loss(
     if input.ndim < 2:
         input, target = view.reshape(input, (1, -1)), _one_label(where, target)
     indexing.long_positions(where, target, name="`target`")
+    if target.shape != input.shape[:1]:
+        raise ShapeError(
+            f"{where}: target tensor should be 1-D with size equal to the number of "
+            f"rows of `input`. Expected target size [{input.shape[0]}], but got "
+            f"{list(target.shape)}."
+        )
     rows, labels = class_rows(where, input, target)
     margin = number(where, "margin", margin)
     if weight is not None:

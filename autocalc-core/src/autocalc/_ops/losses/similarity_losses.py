@@ -70,7 +70,8 @@ def cosine_embedding_loss(
         raise ShapeError(
             f"{where}: the inputs have the shapes {input1.shape} and {input2.shape}, "
             f"and `target` has the shape {target.shape}. Both inputs must have the "
-            f"shape (N, D) and `target` (N,), or both inputs (D,) and `target` ()."
+            f"shape (N, D) and `target` (N,), or both inputs (D,) and `target` (): "
+            f"{_needed(input1, input2, target)}."
         )
     cosine, target = _cosine(a, b), cast(target, a.dtype)
     apart = clamping.clamp(cosine - margin, min=0.0)
@@ -152,6 +153,15 @@ def _same_dimensions(where: str, *tensors: Tensor) -> None:
             f"{where}: the tensors have shapes {shapes}; they must have the same "
             f"number of dimensions."
         )
+
+
+def _needed(input1: Tensor, input2: Tensor, target: Tensor) -> str:
+    """Return what does not fit in a call of `cosine_embedding_loss`."""
+    if target.ndim > 1:
+        return "0D or 1D target tensor expected"
+    if {input1.ndim, input2.ndim} != {target.ndim + 1}:
+        return f"{target.ndim}D target tensor expects {target.ndim + 1}D input tensors"
+    return "the size of each tensor must match the size of the others"
 
 
 def _lead(

@@ -21,6 +21,7 @@ from autocalc._ops.indexing import indexing
 from autocalc._ops.random.random_draws import rand
 from autocalc._ops.reductions import extrema
 from autocalc._ops.views import view
+from autocalc._ops.views.splitting import narrow
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
 from autocalc._tensor.device import place_of_tensor
@@ -163,10 +164,15 @@ def _fractional(
 ) -> Result:
     x, had_batch = _spatial.batched(where, input, dims)
     check_float(where, x)
-    kernel = _spatial.sizes_of(where, "kernel_size", kernel_size, dims)
+    kernel = _sizes(where, "kernel_size", kernel_size, dims)
     sizes = _sizes_asked(where, x, dims, *asked)
     _check_fit(where, x, kernel, sizes)
     draws = _draws(where, x, dims, samples)
+    if 0 in sizes:
+        nothing: Tensor | tuple[Tensor, Tensor] = _empty(
+            x, sizes, had_batch, return_indices
+        )
+        return nothing
     found = _places(x.detach(), kernel, sizes, draws)
     planes = x.shape[:2]
     lines = view.reshape(x, (*planes, math.prod(x.shape[2:])))
@@ -178,6 +184,18 @@ def _fractional(
     return (out, _spatial.unbatched(found, had_batch)) if return_indices else out
 
 
+def _sizes(
+    where: str, name: str, given: Any, dims: int, least: int = 1
+) -> tuple[int, ...]:
+    """Return one integer for each dimension, from as many or from a single one."""
+    if isinstance(given, (tuple, list)) and len(given) != dims:
+        raise ArgumentError(
+            f"{where}: {name} must either be one integer or {dims} of them, not "
+            f"{given!r}."
+        )
+    return _spatial.sizes_of(where, name, given, dims, least)
+
+
 def checked_sizes(where: str, dims: int, output_size: Any, output_ratio: Any) -> Any:
     """Return sizes and ratios, one for each dimension; one of the two is None."""
     if (output_size is None) == (output_ratio is None):
@@ -187,7 +205,7 @@ def checked_sizes(where: str, dims: int, output_size: Any, output_ratio: Any) ->
             "exactly one."
         )
     if output_size is not None:
-        return _spatial.sizes_of(where, "output_size", output_size, dims), None
+        return _sizes(where, "output_size", output_size, dims, 0), None
     several = isinstance(output_ratio, (tuple, list))
     ratios = tuple(output_ratio) if several else (output_ratio,) * dims
     ratios = tuple(number(where, "output_ratio", ratio) for ratio in ratios)
@@ -205,6 +223,12 @@ def _sizes_asked(
     sizes, ratios = checked_sizes(where, dims, output_size, output_ratio)
     if sizes is None:
         sizes = tuple(int(n * r) for n, r in zip(x.shape[2:], ratios, strict=True))
+        if 0 in sizes:
+            raise ShapeError(
+                f"{where}: `output_ratio` is {output_ratio}, which gives a result of "
+                f"size {sizes} for `input` of shape {x.shape}; it must have 1 element "
+                "or more."
+            )
     result: tuple[int, ...] = sizes
     return result
 
@@ -212,14 +236,14 @@ def _sizes_asked(
 def _check_fit(
     where: str, x: Tensor, kernel: tuple[int, ...], sizes: tuple[int, ...]
 ) -> None:
-    planes = zip(x.shape[2:], kernel, sizes, strict=True)
-    if not all(m >= 1 and m + k - 1 <= n for n, k, m in planes):
-        least = tuple(k + m - 1 for k, m in zip(kernel, sizes, strict=True))
-        raise ShapeError(
-            f"{where}: `input` has shape {x.shape}; for a result of size {sizes}, "
-            f"windows of {kernel} need an input of {least} or more, and the result "
-            "must have 1 element or more."
-        )
+    names = ("time", "height", "width")[-len(kernel) :]
+    planes = zip(names, x.shape[2:], kernel, sizes, strict=True)
+    for name, n, k, m in planes:
+        if m and m + k - 1 > n:
+            raise ShapeError(
+                f"{where}: windows of {k} and a result of {m} are too large relative "
+                f"to input {name}, {n}: it must be {k + m - 1} or more."
+            )
 
 
 def _draws(where: str, x: Tensor, dims: int, samples: Tensor | None) -> list[Tensor]:
@@ -230,13 +254,23 @@ def _draws(where: str, x: Tensor, dims: int, samples: Tensor | None) -> list[Ten
     check_float(where, check_tensor(where, samples))
     if samples.ndim != 3 or samples.shape[1:] != shape[1:] or len(samples) < shape[0]:
         raise ShapeError(
-            f"{where}: `_random_samples` has shape {samples.shape}; it must be "
-            f"{shape}, or have more in the first dimension."
+            f"{where}: Expect _random_samples of shape {shape}, or with more in the "
+            f"first dimension, but they have shape {samples.shape}."
         )
     samples = samples[: shape[0]]
     samples = cast(samples.detach(), float64 if x.dtype is float64 else float32)
     each = [samples[..., i : i + 1] for i in range(dims)]
     return each[::-1] if dims == 2 else each
+
+
+def _empty(
+    x: Tensor, sizes: tuple[int, ...], had_batch: bool, return_indices: bool
+) -> Any:
+    """Return a result without elements, which depends on the input."""
+    nothing = narrow(view.reshape(x, (*x.shape[:2], -1)), 2, 0, 0)
+    out = view.reshape(nothing, (*x.shape[:2], *sizes))
+    out = view.detach_from_base(_spatial.unbatched(out, had_batch))
+    return (out, cast(out.detach(), int64)) if return_indices else out
 
 
 def _places(

@@ -19,7 +19,7 @@ from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.generator import Generator, chosen
-from autocalc.errors import DTypeError
+from autocalc.errors import DTypeError, ShapeError
 
 # The inputs are a, seed and offset; the results are (out, mask).
 dropout_op = multi("dropout", saves="mask:a")
@@ -130,7 +130,11 @@ def dropout1d(
     """
     p = check_probability("dropout1d", p)
     check_float("dropout1d", input)
-    check_shape("dropout1d", "input", input, "(N, C, L) or (C, L)")
+    if input.ndim not in (2, 3):
+        raise ShapeError(
+            f"dropout1d: Expected 2D or 3D input, but received a {input.ndim}D input "
+            f"of shape {input.shape}; it must be (N, C, L) or (C, L)."
+        )
     if not training or p == 0.0:
         return input
     dropped = _channels(input, (*input.shape[:-1], 1), p, generator)

@@ -381,7 +381,13 @@ def _check_shapes(
 ) -> None:
     check_float(where, input, linear_weight)
     fits = linear_weight.ndim >= 2 and input.ndim in (1, 2)
-    fits = fits and input.shape[-1] == linear_weight.shape[-1]
+    if fits and input.shape[-1] != linear_weight.shape[-1]:
+        raise ShapeError(
+            f"{where}: expected equal input and linear_weight last dimensions "
+            f"(in_features), got {input.shape[-1]} and {linear_weight.shape[-1]}, "
+            f"respectively: `input` has shape {input.shape} and `linear_weight` has "
+            f"shape {linear_weight.shape}."
+        )
     if not fits or (input.ndim == 1 and linear_weight.ndim > 2):
         raise ShapeError(
             f"{where}: `input` has shape {input.shape} and `linear_weight` has shape "

@@ -221,8 +221,9 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         if not isinstance(target, Tensor) or target.shape != input.shape[:-1]:
             given = target.shape if isinstance(target, Tensor) else repr(target)
             raise ShapeError(
-                f"{where}: `target` is {given}, but `input` has shape {input.shape}; "
-                "give one label for each row."
+                f"{where}: Input and target should have the same size in the batch "
+                f"dimension, but `target` is {given} and `input` has shape "
+                f"{input.shape}."
             )
         if target.is_floating_point() or target.dtype is dtypes.bool_:
             raise DTypeError(
@@ -232,7 +233,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         labels = view.reshape(target, (-1,)).to(dtypes.int64)
         if bool(((labels < 0) | (labels >= self.n_classes)).any()):
             raise ArgumentError(
-                f"{where}: labels must be between 0 and {self.n_classes - 1}, but "
+                f"{where}: Target values should be in [0, {self.n_classes - 1}], but "
                 f"`target` holds labels from {labels.min().item()} to "
                 f"{labels.max().item()}."
             )
@@ -245,7 +246,8 @@ def _rising(where: str, cutoffs: Any, n_classes: int) -> list[int]:
     rises = all(a < b for a, b in zip([0, *given], [*given, n_classes], strict=True))
     if not given or not rises:
         raise ArgumentError(
-            f"{where}: `cutoffs` is {given}; they must be integers in ascending order, "
-            f"between 1 and n_classes - 1 = {n_classes - 1}."
+            f"{where}: cutoffs should be a sequence of unique, positive integers in "
+            f"ascending order, between 1 and n_classes - 1 = {n_classes - 1}, but they "
+            f"are {given}."
         )
     return given

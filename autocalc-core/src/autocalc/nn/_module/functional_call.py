@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,6 +11,7 @@ from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flags, check_type
 from autocalc.errors import ArgumentError, DTypeError
 from autocalc.nn._module.module import Module
+from autocalc.nn._module.parameter import Parameter
 from autocalc.nn._module.registry import BUFFER, PARAMETER
 
 _NAME = "functional_call"
@@ -28,7 +29,9 @@ def functional_call(
 ) -> Any:
     """Call a module with other parameters and buffers than its own.
 
-    The module is not changed.  Gradients flow to the given tensors.
+    The module is not changed.  Gradients flow to the given tensors.  If the call
+    assigns another tensor to one of the given names, this tensor is put into the
+    mapping.
 
     Parameters
     ----------
@@ -66,13 +69,16 @@ def functional_call(
     check_flags(_NAME, tie_weights=tie_weights, strict=strict)
     given = _merged(parameter_and_buffer_dicts)
     own = _own(module) if strict or tie_weights else {}
+    replaced = _tied(own, given) if tie_weights else given
     if strict:
-        _check_all(own, given)
-    if tie_weights:
-        given = _tied(own, given)
+        _check_all(own, replaced)
     arguments = () if args is None else args if isinstance(args, tuple) else (args,)
-    with _replaced(module, given):
-        return module(*arguments, **(kwargs or {}))
+    assigned: dict[str, Any] = {}
+    try:
+        with _replaced(module, replaced, assigned):
+            return module(*arguments, **(kwargs or {}))
+    finally:
+        _give_back(parameter_and_buffer_dicts, assigned)
 
 
 def _own(module: Module) -> dict[str, Tensor]:
@@ -87,23 +93,23 @@ def _own(module: Module) -> dict[str, Tensor]:
     return found[PARAMETER] | found[BUFFER]
 
 
-def _merged(given: Any) -> dict[str, Tensor]:
+def _merged(given: Any) -> dict[str, Any]:
     """Return several dicts merged into one."""
-    merged: dict[str, Tensor] = {}
+    merged: dict[str, Any] = {}
     for one in (given,) if isinstance(given, Mapping) else given:
         check_type(_NAME, "parameter_and_buffer_dicts", one, Mapping, "a dict")
         twice = merged.keys() & one.keys()
         if twice:
             raise ArgumentError(
-                f"{_NAME}: several dicts hold {', '.join(map(repr, sorted(twice)))}; "
-                f"give each name once."
+                f"{_NAME}: {sorted(twice)} appeared in multiple dictionaries; give "
+                f"each name once."
             )
         merged |= one
     for name, value in merged.items():
-        if not isinstance(value, Tensor):
+        if value is not None and not isinstance(value, Tensor):
             raise DTypeError(
                 f"{_NAME}: {name!r} is given a {type(value).__name__}; it must be a "
-                f"Tensor."
+                f"Tensor or None. {value!r} is not an instance of torch.Tensor."
             )
     return merged
 
@@ -113,8 +119,13 @@ def _check_all(own: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     if missing or unknown:
         raise ArgumentError(
             f"{_NAME}: with strict=True, exactly the parameters and buffers must be "
-            f"given; missing: {missing}, unknown: {unknown}."
+            f"given.{_keys('Unexpected', unknown)}{_keys('Missing', missing)}"
         )
+
+
+def _keys(kind: str, names: Sequence[str]) -> str:
+    """Return a sentence about the names, or nothing if there are none."""
+    return f" {kind} key(s): {', '.join(map(repr, names))}." if names else ""
 
 
 def _tied(own: Mapping[str, Any], given: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -128,9 +139,10 @@ def _tied(own: Mapping[str, Any], given: Mapping[str, Tensor]) -> dict[str, Tens
     for names in groups.values():
         values = {id(given[name]): given[name] for name in names if name in given}
         if len(values) > 1:
+            keys = sorted(name for name in names if name in given)
             raise ArgumentError(
-                f"{_NAME}: {', '.join(map(repr, names))} are the same parameter but "
-                "were given different tensors; give one tensor, or tie_weights=False."
+                f"{_NAME} got multiple values for keys {keys}, which are the same "
+                "parameter; give one tensor, or tie_weights=False."
             )
         for value in values.values():
             tied |= dict.fromkeys(names, value)
@@ -138,19 +150,44 @@ def _tied(own: Mapping[str, Any], given: Mapping[str, Tensor]) -> dict[str, Tens
 
 
 @contextmanager
-def _replaced(module: Module, given: Mapping[str, Tensor]) -> Iterator[None]:
-    """Give modules other tensors for a block, then restore their own."""
-    before = []
+def _replaced(
+    module: Module, given: Mapping[str, Any], assigned: dict[str, Any]
+) -> Iterator[None]:
+    """Give modules other tensors for a block, then restore their own.
+
+    `assigned` receives what the block assigns to the names in `given`.
+    """
+    before: list[tuple[str, Module, str, Any]] = []
     try:
         for path, value in given.items():
             place, _, name = path.rpartition(".")
-            attributes = vars(module.get_submodule(place))
-            before.append((attributes, name, attributes.get(name, _MISSING)))
-            attributes[name] = value
+            owner: Module = module.get_submodule(place)
+            old = vars(owner).get(name, _MISSING)
+            if old is not _MISSING and old is not None and not isinstance(old, Tensor):
+                raise DTypeError(
+                    f"{_NAME}: attribute `{name}`: {old!r} is not an instance of "
+                    "torch.Tensor, so no tensor can be given for it."
+                )
+            before.append((path, owner, name, old))
+            if old is _MISSING and isinstance(value, Parameter):
+                owner._names[name] = PARAMETER
+            vars(owner)[name] = value
         yield
     finally:
-        for attributes, name, value in reversed(before):
-            if value is _MISSING:
-                del attributes[name]
+        for path, owner, name, old in reversed(before):
+            attributes = vars(owner)
+            new = attributes.get(name, _MISSING)
+            if new is not given[path] and new is not _MISSING:
+                assigned[path] = new
+            if old is not _MISSING:
+                attributes[name] = old
             else:
-                attributes[name] = value
+                attributes.pop(name, None)
+                owner._names.pop(name, None)
+
+
+def _give_back(given: Any, assigned: Mapping[str, Any]) -> None:
+    """Write what the module assigned into the mappings that hold the names."""
+    for one in (given,) if isinstance(given, Mapping) else given:
+        if isinstance(one, MutableMapping):
+            one.update({name: assigned[name] for name in one if name in assigned})

@@ -51,4 +51,17 @@ def table(kind: str) -> property:
         own.clear()
         own.update(kept)
 
-    return property(read, replace)
+    def clear(module: Any) -> None:
+        read(module).clear()
+
+    return property(read, replace, clear)
+
+
+def chosen(kind: str, how: str) -> property:
+    """Return the property of a module that tells which hooks are called in some way."""
+
+    def read(module: Any) -> dict[int, bool]:
+        hooks = HookTable(module, kind)._found()
+        return {key: True for key, hook in hooks.items() if getattr(hook, how)}
+
+    return property(read)

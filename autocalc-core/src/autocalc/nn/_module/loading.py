@@ -12,9 +12,10 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from autocalc._dispatch._callers import warn
 from autocalc._graph._grad_mode import no_grad
 from autocalc._tensor import Tensor
-from autocalc.errors import CheckpointError, DTypeError
+from autocalc.errors import AutocalcWarning, CheckpointError, DTypeError
 from autocalc.nn._module import hooks
 from autocalc.nn._module.rollback import Restoring
 from autocalc.nn._module.state import (
@@ -136,7 +137,10 @@ class Taking:
         value = self.state[key]
         if not isinstance(value, Tensor):
             kind = type(value).__name__
-            self.errors.append(f"{key} is a {kind} and must be a Tensor")
+            self.errors.append(
+                f"{key}: expected torch.Tensor or Tensor-like object from checkpoint "
+                f"but received a {kind}"
+            )
         elif is_lazy(slot.tensor):  # it takes any shape
             self.writes.append(lambda: slot.put(value, assign))
         elif is_lazy(value):
@@ -151,6 +155,8 @@ class Taking:
                 f"into the module's of shape {shape}"
             )
         else:
+            if slot.tensor.is_meta and not value.is_meta and not assign:
+                _warn_of_meta(key)
             self.writes.append(lambda: slot.put(value, assign))
 
     def extra(self, module: Any) -> None:
@@ -175,6 +181,16 @@ class Taking:
     def _key(self, name: str) -> str:
         self.names.add(name)
         return self.prefix + name
+
+
+def _warn_of_meta(key: str) -> None:
+    """Warn that a tensor without values takes none."""
+    warn(
+        f"load_state_dict: for {key}: copying from a non-meta parameter in the "
+        "checkpoint to a meta parameter in the module has no effect. Pass assign=True "
+        "to put the tensors of the checkpoint into the module.",
+        AutocalcWarning,
+    )
 
 
 def _write(state: dict[str, Any], writes: list[Callable[[], Any]]) -> None:

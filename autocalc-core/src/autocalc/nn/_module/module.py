@@ -296,9 +296,22 @@ def meant(
     device: str | Device | None = None,
     non_blocking: bool = False,
     memory_format: Any = None,
+    copy: bool = False,
 ) -> tuple[DType | None, Device | None]:
     """Return the dtype and the device among the arguments of `Module.to`."""
-    for arg in args:
+    if copy:
+        raise ArgumentError(
+            "Module.to: `copy` is not supported, because a module is changed in place. "
+            "Use copy.deepcopy(module).to(...)."
+        )
+    for i, arg in enumerate(args):
+        if isinstance(arg, bool) and i != (
+            2 if args[0] is None or isinstance(args[0], (str, Device)) else 1
+        ):
+            raise DTypeError(
+                f"Module.to: argument {i + 1} is {arg}; the arguments are a device, a "
+                "dtype and `non_blocking`, or a dtype or a tensor and `non_blocking`."
+            )
         if isinstance(arg, Tensor):
             dtype, device = arg.dtype, arg.device
         elif isinstance(arg, (str, Device)):

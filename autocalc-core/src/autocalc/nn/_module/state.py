@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from autocalc._tensor import Tensor
-from autocalc.errors import ModuleError
+from autocalc.errors import HookError, ModuleError
 from autocalc.nn._module import hooks as _hooks
 from autocalc.nn._module.parameter import Parameter
 from autocalc.nn._module.registry import PARAMETER, enter
@@ -79,6 +79,11 @@ def collect(
             )
     for hook in tuple(hooks.state_post.values()):
         changed = hook.function(module, state, prefix, local_metadata)
+        if changed is not None and not hook.replaces:
+            raise HookError(
+                "register_state_dict_post_hook: a state_dict post-hook must return "
+                f"None, but it returned a {type(changed).__name__}."
+            )
         state = changed if hook.replaces and changed is not None else state
     return state
 

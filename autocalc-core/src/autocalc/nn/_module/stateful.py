@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from autocalc._tensor import RemovableHandle
 from autocalc._tensor.checks import check_flags, check_switches
 from autocalc._tensor.state_dict import StateDict
+from autocalc.errors import HookError
 from autocalc.nn._module import loading
 from autocalc.nn._module import state as _state
-from autocalc.nn._module.hook_tables import table
+from autocalc.nn._module.hook_tables import chosen, table
 from autocalc.nn._module.hooks import Hook, Hooks, one_kind_only
 from autocalc.nn._module.tree import ModuleTree
 
@@ -100,6 +102,9 @@ class StatefulModule(ModuleTree[M]):
 
     _forward_pre_hooks = table("forward_pre")
     _forward_hooks = table("forward")
+    _forward_pre_hooks_with_kwargs = chosen("forward_pre", "with_kwargs")
+    _forward_hooks_with_kwargs = chosen("forward", "with_kwargs")
+    _forward_hooks_always_called = chosen("forward", "always")
     _backward_pre_hooks = table("backward_pre")
     _backward_hooks = table("backward")
     _state_dict_pre_hooks = table("state_pre")
@@ -244,8 +249,11 @@ class StatefulModule(ModuleTree[M]):
     ) -> RemovableHandle:
         """Call ``hook(module, state_dict, prefix, local_metadata)`` after `state_dict`.
 
-        `local_metadata` is the dict ``{"version": ...}`` of the module.
+        `local_metadata` is the dict ``{"version": ...}`` of the module.  The hook may
+        change `state_dict`, and it must return None.
         """
+        with suppress(AttributeError):  # a bound method takes no attributes
+            hook._from_public_api = True  # type: ignore[attr-defined]  # as in PyTorch
         return RemovableHandle(self._own_hooks().state_post, Hook(hook))
 
     def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
@@ -253,6 +261,11 @@ class StatefulModule(ModuleTree[M]):
 
         The hook may return another dict.
         """
+        if hasattr(hook, "_from_public_api"):
+            raise HookError(
+                "_register_state_dict_hook: the hook was previously registered via "
+                "register_state_dict_post_hook; register another function."
+            )
         return RemovableHandle(self._own_hooks().state_post, Hook(hook, replaces=True))
 
     def register_load_state_dict_pre_hook(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flags, check_switches, short
-from autocalc.errors import DTypeError, ModuleError
+from autocalc.errors import ArgumentError, DTypeError, ModuleError
 from autocalc.nn._module import registry
 from autocalc.nn._module.buffer import Buffer
 from autocalc.nn._module.hooks import Hooks
@@ -71,7 +71,8 @@ class ModuleTree(Generic[M]):
             self.register_module(name, value)  # type: ignore[arg-type]  # a Module
         elif isinstance(value, _BUFFERS) and self._may_hold_buffer(name):
             self._make_room(name, BUFFER)
-            self.register_buffer(name, value, value.persistent)
+            kept = {} if value.persistent else {"persistent": False}
+            self.register_buffer(name, value, **kept)
         elif name in self.__dict__.get("_names", ()):
             self._assign(name, value)
         else:
@@ -294,10 +295,42 @@ class ModuleTree(Generic[M]):
                 known = ", ".join(found._modules) or "none"
                 raise ModuleError(
                     f"get_submodule: {target!r}: {type(found).__name__} has no "
-                    f"submodule {name!r}; it has {known}."
+                    f"attribute `{name}` that is a module; its submodules are {known}."
                 )
             found = inner
         return found  # type: ignore[no-any-return]  # a Module
+
+    def set_submodule(self, target: str, module: M, strict: bool = False) -> None:
+        """Make `module` the submodule `target`, a dotted name.
+
+        Parameters
+        ----------
+        target
+            The name, such as ``"layers.0.norm"``.  The module that holds it must exist.
+        module
+            The new submodule.
+        strict
+            True to allow only a name that a submodule has already.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> net = ac.nn.Sequential(ac.nn.Linear(2, 2), ac.nn.ReLU())
+        >>> net.set_submodule("1", ac.nn.Tanh())
+        >>> net[1]
+        Tanh()
+        """
+        where = "set_submodule"
+        check_flags(where, strict=strict)
+        if not target:
+            message = f"{where}: `target` is empty; give the name of a submodule."
+            raise ArgumentError(message)
+        place, _, name = target.rpartition(".")
+        owner: Any = self.get_submodule(place)
+        registry.check_value(where, name, module, ModuleTree, MODULE)
+        if strict:
+            self.get_submodule(target)
+        setattr(owner, name, module)
 
     def get_parameter(self, target: str) -> Parameter:
         """Return the parameter with the dotted name `target`."""

@@ -17,9 +17,9 @@ from autocalc._ops.random.random_draws import randn
 from autocalc._ops.views import view
 from autocalc._ops.views.splitting import narrow
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flag, one_of
+from autocalc._tensor.checks import check_flag, short
 from autocalc._tensor.device import place_of_tensor
-from autocalc.errors import ShapeError
+from autocalc.errors import ArgumentError, ShapeError
 from autocalc.nn._module.module import Module
 from autocalc.nn.utils._parametrizations import weight_of
 from autocalc.nn.utils._parametrize import register_parametrization
@@ -146,8 +146,8 @@ class _Orthogonal(Module):
         """Return a matrix that the map takes to `value`, made orthogonal if needed."""
         if value.shape != self.shape:
             raise ShapeError(
-                f"orthogonal: a weight of shape {value.shape} is assigned; it must be "
-                f"{self.shape}."
+                "orthogonal: Expected a matrix or batch of matrices of shape "
+                f"{self.shape}, but a weight of shape {value.shape} is assigned."
             )
         wide = value.shape[-2] < value.shape[-1]
         q = value.mT if wide else value
@@ -244,14 +244,18 @@ def orthogonal(
     weight = weight_of(where, module, name)
     if weight.ndim < 2:
         raise ShapeError(
-            f"{where}: {name!r} has shape {weight.shape}; an orthogonal weight must "
-            "have at least two dimensions."
+            f"{where}: Expected a matrix or batch of matrices, but {name!r} has shape "
+            f"{weight.shape}; it must have at least two dimensions."
         )
     if orthogonal_map is None:
         square = weight.shape[-2] == weight.shape[-1]
         orthogonal_map = "matrix_exp" if square else "householder"
     maps = ("matrix_exp", "cayley", "householder")
-    one_of(where, "orthogonal_map", orthogonal_map, maps)
+    if orthogonal_map not in maps:
+        raise ArgumentError(
+            f"{where}: orthogonal_map has to be one of {', '.join(maps)}, not "
+            f"{short(orthogonal_map)}."
+        )
     made = _Orthogonal(orthogonal_map, weight, use_trivialization)
     register_parametrization(module, name, made, unsafe=True)
     return module

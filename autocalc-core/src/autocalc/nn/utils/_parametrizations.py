@@ -19,7 +19,7 @@ from autocalc.errors import DimensionError, ModuleError
 from autocalc.nn._layers.convolutions.conv import ConvBase
 from autocalc.nn._module.module import Module
 from autocalc.nn.utils._parametrize import register_parametrization
-from autocalc.nn.utils._weight_norm import length_except, lengthened
+from autocalc.nn.utils._weight_norm import length_except, lengthened, refuse_lazy
 
 M = TypeVar("M", bound=Module)
 
@@ -30,6 +30,7 @@ def weight_of(where: str, module: Any, name: Any) -> Tensor:
     weight = getattr(module, name, None) if isinstance(name, str) else None
     if not isinstance(weight, Tensor):
         raise ModuleError(f"{where}: {type(module).__name__} has no tensor {name!r}.")
+    refuse_lazy(where, module, weight)
     return weight
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from autocalc._graph._grad_mode import no_grad
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flag, check_type, short
+from autocalc._tensor.checks import check_flag, check_type
 from autocalc.errors import ArgumentError, DTypeError, ModuleError, ShapeError
 from autocalc.nn._layers.containers.container import ModuleList
 from autocalc.nn._layers.containers.named import ModuleDict
@@ -106,6 +106,12 @@ class ParametrizationList(ModuleList):
             if not unsafe:
                 parts = (kept,) if isinstance(kept, Tensor) else kept
                 _check_like(self._applied(parts), original, "the parametrizations give")
+        if isinstance(kept, Tensor) and kept.dtype is not original.dtype:
+            raise DTypeError(
+                "register_parametrization: if `right_inverse` outputs one tensor, it "
+                f"may not change the dtype from {original.dtype.name} to "
+                f"{kept.dtype.name}."
+            )
         self.is_tensor = isinstance(kept, Tensor)
         self.ntensors = 1 if isinstance(kept, Tensor) else len(kept)
         if isinstance(kept, Tensor):
@@ -143,12 +149,7 @@ class ParametrizationList(ModuleList):
             except NotImplementedError:
                 if strict:
                     raise
-        several = isinstance(value, (tuple, list))
-        if not all(isinstance(v, Tensor) for v in (value if several else (value,))):
-            raise DTypeError(
-                f"right_inverse: returned {short(value)}; it must be a tensor or "
-                f"several of them."
-            )
+        _check_inverse(value)
         return value
 
     def originals(self) -> tuple[Tensor, ...]:
@@ -183,6 +184,18 @@ class ParametrizationList(ModuleList):
         for module in rest:
             value = module(value)
         return value
+
+
+def _check_inverse(value: Any) -> None:
+    """Raise unless a `right_inverse` returned a tensor or several of them."""
+    several = isinstance(value, (tuple, list))
+    for i, part in enumerate(value if several else (value,)):
+        if not isinstance(part, Tensor):
+            which = f"element {i} of the sequence with type" if several else "a"
+            raise DTypeError(
+                "right_inverse: it must return a Tensor or a Sequence of tensors, but "
+                f"it returned {which} {type(part).__name__}."
+            )
 
 
 # ---- the classes of parametrized modules ---------------------------------------------
@@ -304,6 +317,7 @@ def register_parametrization(
     given: dict[str, Any] = {"module": module, "parametrization": parametrization}
     for name, value in given.items():
         check_type(where, name, value, Module, "a Module")
+    parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
         _append(module, tensor_name, parametrization, unsafe)
         return module
@@ -332,19 +346,44 @@ def _append(module: Module, name: str, parametrization: Module, unsafe: bool) ->
     """Apply one more parametrization after the others."""
     if not unsafe:
         now = getattr(module, name)
-        _check_like(parametrization(now), now, "the parametrization gives")
-    found = getattr(module, _PLACE)[name]
-    found.append(parametrization)
-    found.unsafe |= unsafe
+        found = parametrization(now)
+        _check_like(found, now, "the parametrization gives")
+        if hasattr(parametrization, "right_inverse"):
+            _check_inverse_like(parametrization.right_inverse(found), now)
+    kept = getattr(module, _PLACE)[name]
+    kept.append(parametrization)
+    kept.unsafe |= unsafe
+
+
+def _check_inverse_like(found: Any, wanted: Tensor) -> None:
+    """Raise unless `found` is a tensor that another parametrization can compute."""
+    where = "register_parametrization: right_inverse must"
+    if not isinstance(found, Tensor):
+        raise DTypeError(
+            f"{where} return a tensor, because it is not the first parametrization; it "
+            f"returned a {type(found).__name__}."
+        )
+    if found.dtype is not wanted.dtype or found.shape != wanted.shape:
+        kind = "shape" if found.dtype is wanted.dtype else "dtype"
+        raise ShapeError(
+            f"{where} return a tensor; it must have the same {kind} as before: "
+            f"{getattr(wanted, kind)}, not {getattr(found, kind)}. Pass unsafe=True to "
+            "allow it."
+        )
 
 
 def _check_like(found: Any, wanted: Tensor, what: str) -> None:
     """Raise unless `found` has the shape and dtype of `wanted`."""
-    if not isinstance(found, Tensor) or found.dtype is not wanted.dtype:
-        kind = found.dtype.name if isinstance(found, Tensor) else type(found).__name__
+    if not isinstance(found, Tensor):
         raise DTypeError(
-            "register_parametrization: a parametrization must return a tensor of "
-            f"{wanted.dtype.name}, but {what} {kind}; pass unsafe=True to allow it."
+            "register_parametrization: a parametrization must return a tensor, but "
+            f"{what} a {type(found).__name__}."
+        )
+    if found.dtype is not wanted.dtype:
+        raise DTypeError(
+            "register_parametrization: Registering a parametrization may not change "
+            f"the dtype of the tensor, {wanted.dtype.name}, but {what} "
+            f"{found.dtype.name}; pass unsafe=True to allow it."
         )
     if found.shape != wanted.shape:
         raise ShapeError(

@@ -119,6 +119,11 @@ def spectral_norm(
     ['bias', 'weight_orig', 'weight_u', 'weight_v']
     """
     where = "spectral_norm"
+    if name in getattr(module, "__dict__", {}).get(_PLACE, {}):
+        raise ModuleError(
+            f"{where}: Cannot register two spectral_norm hooks on the same parameter "
+            f"{name!r}; call remove_spectral_norm() first."
+        )
     weight, count, dim = spectral_arguments(
         where, module, name, n_power_iterations, dim
     )

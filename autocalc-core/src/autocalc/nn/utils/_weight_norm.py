@@ -13,6 +13,7 @@ from autocalc._tensor.checks import as_int, short
 from autocalc.errors import DimensionError, ModuleError
 from autocalc.nn._module.module import Module
 from autocalc.nn._module.parameter import Parameter
+from autocalc.nn._module.uninitialized import is_lazy
 
 M = TypeVar("M", bound=Module)
 
@@ -59,6 +60,15 @@ def _check_module(where: str, module: Any) -> None:
         raise ModuleError(f"{where}: `module` is {short(module)}; it must be a module.")
 
 
+def refuse_lazy(where: str, module: Module, weight: Any) -> None:
+    """Raise if the shape of a weight is not known yet."""
+    if is_lazy(weight):
+        raise ModuleError(
+            f"{where}: {type(module).__name__} must not have uninitialized parameters. "
+            "Call it once on an example first."
+        )
+
+
 def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
     """Parametrize a weight as ``g * v / norm(v)``, where g is its length.
 
@@ -94,12 +104,18 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
     _check_module("weight_norm", module)
     norms = module.__dict__.setdefault(_PLACE, {})
     weight = module._parameters.get(name)
-    if name in norms or weight is None:
+    if name in norms:
+        raise ModuleError(
+            f"weight_norm: Cannot register two weight_norm hooks on the same parameter "
+            f"{name!r}; call remove_weight_norm() first."
+        )
+    if weight is None:
         known = ", ".join(module._parameters) or "none"
         raise ModuleError(
             f"weight_norm: {module._get_name()} has no parameter {name!r} without a "
             f"weight norm; it has {known}."
         )
+    refuse_lazy("weight_norm", module, weight)
     dim = None if dim is None else as_int("weight_norm", "dim", dim)
     if dim is not None and not -weight.ndim <= dim < weight.ndim:
         raise DimensionError(

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: MIT
 # Written by tools/alias_stubs.py; do not edit.
-from autocalc.func import functional_call as functional_call
+from autocalc.nn._old_names import functional_call as functional_call

@@ -27,6 +27,12 @@ EPOCH_DEPRECATION_WARNING = (
     "step: `epoch` is deprecated; call step() once an epoch, without it."
 )
 
+#: How the two `step` methods must be called.
+_ORDER = (
+    "Call optimizer.step() before scheduler.step(). PyTorch's documentation explains "
+    "the order under optim.html#how-to-adjust-learning-rate."
+)
+
 #: The settings of a group that schedulers change.
 _MOVED = ("lr", "momentum", "betas")
 
@@ -77,6 +83,8 @@ class LRScheduler:
     _is_initial = False
     #: The versions of the parameters at the start, until the first epoch ends.
     _untouched: list[int] | None = None
+    #: What an assignment gave the optimizer as `step`, until then.
+    _own_step: Any = None
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         check_optimizer(type(self).__name__, optimizer)
@@ -96,6 +104,7 @@ class LRScheduler:
         self.last_epoch = last_epoch
         self._begin()
         self._untouched = _versions(optimizer)
+        self._own_step = vars(optimizer).get("step")
 
     def _begin(self) -> None:
         """Set the rates of the first epoch, or of the epoch that is resumed."""
@@ -132,15 +141,21 @@ class LRScheduler:
 
     def _check_order(self) -> None:
         """Warn if the first epoch ends before the first step of the optimizer."""
-        optimizer = self.optimizer
-        if not optimizer._has_stepped and self._untouched == _versions(optimizer):
-            warn(
-                f"{type(self).__name__}.step: the optimizer has not changed any "
-                "parameter yet, so the first learning rate would never be used. Call "
-                "optimizer.step() before scheduler.step().",
-                AutocalcWarning,
+        optimizer, why = self.optimizer, ""
+        if vars(optimizer).get("step") is not self._own_step:
+            why = (
+                "`optimizer.step()` has been overridden since the scheduler was made, "
+                "so the scheduler cannot tell if it was called"
             )
-        self._untouched = None
+        elif not optimizer._has_stepped and self._untouched == _versions(optimizer):
+            why = (
+                "the optimizer has not changed any parameter yet, so the first "
+                "learning rate would never be used"
+            )
+        if why:
+            where = f"{type(self).__name__}.step"
+            warn(f"{where}: {why}. {_ORDER}", AutocalcWarning)
+        self._untouched = self._own_step = None
 
     def _advance(self) -> None:
         """Do the work of `step`."""
@@ -185,7 +200,7 @@ class LRScheduler:
 
         It does not contain the optimizer or functions.
         """
-        left_out = {"optimizer", "_untouched", *self._unsaved}
+        left_out = {"optimizer", "_untouched", "_own_step", *self._unsaved}
         state = {k: v for k, v in self.__dict__.items() if k not in left_out}
         # PyTorch's schedulers keep this in addition, so that they can load the state.
         count = self.last_epoch + 1
@@ -253,7 +268,7 @@ def by_group(where: str, name: str, given: Any, optimizer: Optimizer) -> list[An
         return [number_of(given)] * count
     if len(given) != count:
         raise ArgumentError(
-            f"{where}: `{name}` has {len(given)} values for {count} parameter groups; "
-            "give one value for each group, or one for all."
+            f"{where}: {name} must have one value for each of the {count} parameter "
+            f"groups, or be one value for all; it has {len(given)}."
         )
     return [number_of(value) for value in given]

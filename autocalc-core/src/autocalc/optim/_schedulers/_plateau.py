@@ -138,8 +138,9 @@ class ReduceLROnPlateau(LRScheduler):
             self.min_lrs += [self.default_min_lr] * (len(groups) - len(self.min_lrs))
         if len(groups) != len(self.min_lrs):
             raise ArgumentError(
-                f"ReduceLROnPlateau: the optimizer now has {len(groups)} parameter "
-                f"groups instead of {len(self.min_lrs)}; extend `min_lrs`, too."
+                "ReduceLROnPlateau: The number of param groups in the optimizer is "
+                f"{len(groups)}, but `min_lrs` has {len(self.min_lrs)} numbers; extend "
+                "`min_lrs`, too."
             )
         for group, least in zip(groups, self.min_lrs, strict=True):
             before = rate_of(group)

@@ -6,8 +6,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autocalc._ops._operator.checks import check_sizes
-from autocalc._tensor.checks import require
+from autocalc._tensor.checks import plain, require, short
+from autocalc.errors import ArgumentError
 from autocalc.optim._optimizer import Optimizer, is_number
 from autocalc.optim._rates import rate_of
 from autocalc.optim._schedulers._base import LRScheduler, by_group, check_optimizer
@@ -72,9 +72,18 @@ class SWALR(LRScheduler):
     ) -> None:
         where = "SWALR"
         check_optimizer(where, optimizer)
-        known = anneal_strategy in _CURVES
-        require(where, "anneal_strategy", anneal_strategy, known, "'cos' or 'linear'")
-        (anneal_epochs,) = check_sizes(where, anneal_epochs=anneal_epochs)
+        if anneal_strategy not in _CURVES:
+            raise ArgumentError(
+                f"{where}: anneal_strategy must be 'cos' or 'linear', not "
+                f"{short(anneal_strategy)}."
+            )
+        steps = plain(anneal_epochs)
+        if isinstance(steps, bool) or not isinstance(steps, int) or steps < 0:
+            raise ArgumentError(
+                f"{where}: anneal_epochs must be an integer, 0 or more, not "
+                f"{short(anneal_epochs)}."
+            )
+        anneal_epochs = steps
         rates = by_group(where, "swa_lr", swa_lr, optimizer)
         for rate, group in zip(rates, optimizer.param_groups, strict=True):
             require(where, "swa_lr", rate, is_number(rate), "a number")

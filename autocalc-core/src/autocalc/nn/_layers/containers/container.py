@@ -7,8 +7,8 @@ import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, overload
 
-from autocalc._tensor.checks import sequence
-from autocalc.errors import DimensionError, DTypeError
+from autocalc._tensor.checks import sequence, short
+from autocalc.errors import ArgumentError, DimensionError, DTypeError
 from autocalc.nn._layers.containers.chain import stages
 from autocalc.nn._module.module import Module, not_called
 from autocalc.nn._module.registry import MODULE
@@ -104,6 +104,23 @@ class _ModuleSequence(Module):
         module = self[index]
         del self[index]
         return module
+
+    def __mul__(self, other: int) -> Self:
+        return self._with([(str(i), m) for i, m in enumerate(self._times(other))])
+
+    __rmul__ = __mul__
+
+    def __imul__(self, other: int) -> Self:
+        return self.extend(self._times(other)[len(self) :])
+
+    def _times(self, count: Any) -> list[Module]:
+        """Return the modules `count` times; all copies are the same objects."""
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            raise ArgumentError(
+                f"{self._get_name()}: it can be multiplied by an integer, 1 or more, "
+                f"not by {short(count)}."
+            )
+        return list(self) * count
 
     def __add__(self, other: Iterable[Module]) -> Self:
         return self._with([(str(i), m) for i, m in enumerate([*self, *other])])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -191,7 +192,7 @@ class ParameterList(Module):
         return iter([getattr(self, str(i)) for i in range(self._size)])
 
     def _key(self, index: int) -> str:
-        size = len(self)
+        size, index = len(self), operator.index(index)
         if not -size <= index < size:
             raise DimensionError(
                 f"ParameterList: index {index} is out of range for {size} parameters."

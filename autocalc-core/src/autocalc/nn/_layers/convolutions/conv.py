@@ -54,15 +54,18 @@ class ConvBase(Module):
             where, in_channels, out_channels, groups
         )
         if padding_mode not in _MODES:
-            message = f"{where}: `padding_mode`={padding_mode!r}; use one of {_MODES}."
+            message = (
+                f"{where}: padding_mode must be one of {_MODES}, not {padding_mode!r}."
+            )
             raise ArgumentError(message)
         self.in_channels = in_channels
         self.out_channels = out_channels
         self.kernel_size = sizes_of(where, "kernel_size", kernel_size, dims)
+        _check_word(where, padding, stride)
         self.stride = sizes_of(where, "stride", stride, dims)
         self.dilation = sizes_of(where, "dilation", dilation, dims)
         self.padding: tuple[int, ...] | str = (
-            _checked_word(where, padding, self.stride)
+            padding
             if isinstance(padding, str)
             else sizes_of(where, "padding", padding, dims, 0)
         )
@@ -133,7 +136,7 @@ def _check_channels(where: str, ins: Any, outs: Any, groups: Any) -> list[int]:
     ):
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise ArgumentError(
-                f"{where}: `{name}` is {value!r}; it must be an integer, 1 or more."
+                f"{where}: {name} must be a positive integer, not {value!r}."
             )
     if ins % groups or outs % groups:
         raise ArgumentError(
@@ -143,20 +146,23 @@ def _check_channels(where: str, ins: Any, outs: Any, groups: Any) -> list[int]:
     return [ins, outs, groups]
 
 
-def _checked_word(where: str, padding: str, stride: tuple[int, ...]) -> str:
+def _check_word(where: str, padding: Any, stride: Any) -> None:
+    """Raise unless `padding` is integers, or a word that fits the stride."""
+    if not isinstance(padding, str):
+        return
     if padding not in ("same", "valid"):
         message = (
             f"{where}: Invalid padding string {padding!r}; use integers, 'valid' or "
             f"'same'."
         )
         raise ArgumentError(message)
-    if padding == "same" and any(step != 1 for step in stride):
+    steps = stride if isinstance(stride, (tuple, list)) else (stride,)
+    if padding == "same" and any(step != 1 for step in steps):
         message = (
             f"{where}: padding='same' was given with `stride`={stride}, but it needs "
             "stride 1."
         )
         raise ArgumentError(message)
-    return padding
 
 
 class _Conv(ConvBase):

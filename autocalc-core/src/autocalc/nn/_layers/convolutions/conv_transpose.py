@@ -42,8 +42,9 @@ class _ConvTranspose(ConvBase):
         given: Any = padding
         if padding_mode != "zeros" or isinstance(given, str):
             raise ArgumentError(
-                f"{where}: `padding`={padding!r}, `padding_mode`={padding_mode!r}; a "
-                "transposed convolution supports only numbers and 'zeros'."
+                f"{where}: `padding`={padding!r}, `padding_mode`={padding_mode!r}; "
+                'Only "zeros" padding mode and numbers are supported for a transposed '
+                "convolution."
             )
         self._init(in_channels, out_channels, kernel_size, stride, padding, dilation,
                    groups, bias, padding_mode, device, dtype)  # fmt: skip

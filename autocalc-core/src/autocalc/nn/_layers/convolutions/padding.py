@@ -44,8 +44,8 @@ class _Pad(Module):
         where = type(self).__name__
         if check_tensor(where, input).ndim not in (self.dims + 1, self.dims + 2):
             raise ShapeError(
-                f"{where}: `input` has shape {input.shape}; it must have "
-                f"{self.dims + 1} or {self.dims + 2} dimensions."
+                f"{where}: expected {self.dims + 1}D or {self.dims + 2}D input (got "
+                f"{input.ndim}D input): `input` has shape {input.shape}."
             )
         return functional.pad(input, self.padding, self.mode)
 

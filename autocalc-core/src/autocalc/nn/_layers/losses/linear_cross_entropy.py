@@ -84,13 +84,14 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         )
         if weight is not None and check_tensor(where, weight).shape != (num_classes,):
             raise ShapeError(
-                f"{where}: `weight` has shape {weight.shape} for {num_classes} "
-                f"classes; it must be ({num_classes},)."
+                f"{where}: expected weight shape to be ({num_classes},), got "
+                f"{tuple(weight.shape)}: `weight` has one number for each class."
             )
         smoothing = number(where, "label_smoothing", label_smoothing)
         if not 0 <= smoothing <= 1:
             message = (
-                f"{where}: `label_smoothing`={smoothing}; it must be between 0 and 1."
+                f"{where}: expected label_smoothing to be in range [0, 1], got "
+                f"{smoothing}."
             )
             raise ArgumentError(message)
         if ignore_index is not None:

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flags, number
-from autocalc.errors import ArgumentError
+from autocalc._tensor.checks import check_flags, number, plain
+from autocalc.errors import ArgumentError, DTypeError
 from autocalc.nn import functional
 from autocalc.nn._layers.losses.loss import _Loss
 from autocalc.nn._module.module import Module
@@ -122,6 +122,10 @@ class HuberLoss(_Loss):
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction=reduction)
+        if not isinstance(plain(delta), (float, int)):
+            raise DTypeError(
+                f"HuberLoss: delta must be a float or int, got: {type(delta)}."
+            )
         self.delta = delta
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:

@@ -18,7 +18,7 @@ from autocalc._ops.random.dropout import dropout as drop
 from autocalc._ops.recurrent import States, Weights, layer, packed_layer
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flag, check_flags, one_of
+from autocalc._tensor.checks import check_flag, plain, short
 from autocalc._tensor.device import Device, place_of_tensor
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -83,18 +83,17 @@ class RNNBase(Module):
         device: str | Device | None = None,
         dtype: DType | None = None,
     ) -> None:
-        check_flags(type(self).__name__, bias=bias, batch_first=batch_first)
-        super().__init__()
         name = type(self).__name__
+        _check_kind(name, bool, bias=bias, batch_first=batch_first)
+        super().__init__()
         sizes = {"input_size": input_size, "hidden_size": hidden_size}
+        _check_kind(name, int, **sizes)
+        _check_whole(name, mode, **sizes, num_layers=num_layers, proj_size=proj_size)
         input_size, hidden_size, num_layers, proj_size = check_sizes(
             name, **sizes, num_layers=num_layers, proj_size=proj_size
         )
-        flags = {"bias": bias, "batch_first": batch_first}
-        for word, flag in {**flags, "bidirectional": bidirectional}.items():
-            check_flag(name, word, flag)
+        check_flag(name, "bidirectional", bidirectional)
         dropout = check_probability(name, dropout)
-        _check_whole(name, mode, hidden_size, num_layers, proj_size)
         if dropout and num_layers == 1:
             message = (
                 f"{name}: dropout={dropout} has no effect, because it is applied "
@@ -266,14 +265,15 @@ class RNNBase(Module):
         if not fits or x.shape[-1] != self.input_size:
             raise ShapeError(
                 f"{name}: `{word}` has shape {x.shape}; it must be "
-                f"{needed.format(self.input_size)}."
+                f"{needed.format(self.input_size)}: {word}.size(-1) must be equal to "
+                f"input_size, {self.input_size}."
             )
         weight = self._weights(0, "").w_ih
         if x.dtype is not weight.dtype and current().autocast is None:
             raise DTypeError(
                 f"{name}: RNN input dtype ({x.dtype.name}) of `{word}` does not match "
-                f"weight dtype ({weight.dtype.name}). Convert the input with "
-                f"input.to({weight.dtype.name}), or the model with "
+                f"weight dtype ({weight.dtype.name}). Convert input: "
+                f"input.to({weight.dtype.name}), or convert model: "
                 f"model.to({x.dtype.name})."
             )
 
@@ -299,8 +299,9 @@ class RNNBase(Module):
             needed = (shape[0], shape[2]) if single else shape
             if check_tensor(name, state).shape != needed:
                 raise ShapeError(
-                    f"{name}: `{word}` has shape {state.shape}; it must be {needed}: "
-                    f"layers * directions{'' if single else ', batch'}, features."
+                    f"{name}: Expected hidden size {needed}, layers * directions"
+                    f"{'' if single else ', batch'}, features, but got `{word}` of "
+                    f"shape {state.shape}."
                 )
             states.append(view.unsqueeze(state, 1) if single else state)
         return tuple(states)
@@ -322,21 +323,40 @@ class RNNBase(Module):
         return ", ".join(words)
 
 
+def _check_kind(where: str, kind: type, **given: Any) -> None:
+    """Raise unless each argument is a flag, or an integer."""
+    for name, value in given.items():
+        if not isinstance(plain(value), kind):
+            raise DTypeError(
+                f"{where}: {name} should be of type {kind.__name__}, got: "
+                f"{type(value).__name__}."
+            )
+
+
 def _check_whole(
-    name: str, mode: str, hidden_size: int, num_layers: int, proj_size: int
+    name: str, mode: str, hidden_size: int, proj_size: int, **sizes: int
 ) -> None:
-    if not hidden_size or not num_layers:
+    for word, size in {**sizes, "hidden_size": hidden_size}.items():
+        if size < 1:
+            raise ArgumentError(
+                f"{name}: {word} must be greater than zero, not {size}."
+            )
+    if proj_size and mode != "LSTM":
         raise ArgumentError(
-            f"{name}: {'num_layers' if hidden_size else 'hidden_size'} must be greater "
-            f"than zero; `hidden_size` is {hidden_size}, `num_layers` {num_layers}."
+            f"{name}: proj_size argument is only supported for LSTM, not RNN or GRU; "
+            f"it is {proj_size}."
         )
-    if proj_size and (mode != "LSTM" or proj_size >= hidden_size):
+    if proj_size and proj_size >= hidden_size:
         raise ArgumentError(
-            f"{name}: `proj_size` is {proj_size}; only an LSTM can have a projection, "
-            f"and its size must be below hidden_size, {hidden_size}."
+            f"{name}: `proj_size` is {proj_size}; the size of the projection of an "
+            f"LSTM must be below hidden_size, {hidden_size}."
         )
 
 
 def check_nonlinearity(where: str, nonlinearity: Any) -> None:
     """Raise unless `nonlinearity` is one of the two allowed values."""
-    one_of(where, "nonlinearity", nonlinearity, ("tanh", "relu"))
+    if nonlinearity not in ("tanh", "relu"):
+        raise ArgumentError(
+            f"{where}: Unknown nonlinearity {short(nonlinearity)}; use 'tanh' or "
+            "'relu'."
+        )

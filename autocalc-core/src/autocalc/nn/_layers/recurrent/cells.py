@@ -119,7 +119,13 @@ class RNNCellBase(Module):
         if not whole or (batch is not None and x.ndim == 2 and x.shape[0] != batch):
             rows = "B" if batch is None else str(batch)
             found = f"`{word}` has shape {x.shape}"
-            if x.ndim in (1, 2) and x.shape[-1] != size:
+            if x.ndim not in (1, 2):
+                found = f"Expected {self._called(word)} to be 1D or 2D, got {x.ndim}D "
+                found += "instead"
+            elif x.shape[-1] == size and batch not in (None, x.shape[0]):
+                found = f"Input batch size {batch} doesn't match {word} batch size "
+                found += f"{x.shape[0]}"
+            elif x.shape[-1] != size:
                 kind = "input_size" if word == "input" else "hidden_size"
                 found = f"{word} has inconsistent {kind}: got {x.shape[-1]}"
                 found += f"{'' if word == 'input' else ','} expected {size}"
@@ -128,6 +134,12 @@ class RNNCellBase(Module):
                 f"batch."
             )
         return view.unsqueeze(x, 0) if x.ndim == 1 else x
+
+    def _called(self, word: str) -> str:
+        """Return the name of an argument in errors about its number of dimensions."""
+        if self.mode == "LSTM":
+            return {"hidden0": "hx[0]", "hidden1": "hx[1]"}.get(word, word)
+        return word.removesuffix("0")
 
     def extra_repr(self) -> str:
         """Return the sizes as text for `repr`."""

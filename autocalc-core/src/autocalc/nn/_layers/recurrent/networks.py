@@ -24,6 +24,8 @@ class RNN(RNNBase):
         ``"tanh"`` or ``"relu"``.  It is the fourth positional argument.
     bias, batch_first, dropout, bidirectional, device, dtype
         The same as for `LSTM`.
+    proj_size
+        It must be 0; only an LSTM has a projection.
 
     Attributes
     ----------
@@ -51,6 +53,7 @@ class RNN(RNNBase):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
+        proj_size: int = 0,
         device: str | Device | None = None,
         dtype: DType | None = None,
     ) -> None:
@@ -64,8 +67,9 @@ class RNN(RNNBase):
             batch_first,
             dropout,
             bidirectional,
-            device=device,
-            dtype=dtype,
+            proj_size,
+            device,
+            dtype,
         )
         self.nonlinearity = nonlinearity
 
@@ -211,6 +215,7 @@ class GRU(RNNBase):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
+        proj_size: int = 0,
         device: str | Device | None = None,
         dtype: DType | None = None,
     ) -> None:
@@ -223,6 +228,7 @@ class GRU(RNNBase):
             batch_first,
             dropout,
             bidirectional,
-            device=device,
-            dtype=dtype,
+            proj_size,
+            device,
+            dtype,
         )

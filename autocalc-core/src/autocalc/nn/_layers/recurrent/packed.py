@@ -8,7 +8,7 @@ sequences, then the second ones, and so on.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from autocalc._ops._operator.arguments import check_tensor
@@ -57,6 +57,8 @@ class PackedSequence(NamedTuple):
     def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
         """Return a copy whose elements are converted or moved as by `Tensor.to`.
 
+        If the elements stay as they are, the sequence itself is returned.
+
         Examples
         --------
         >>> import autocalc as ac
@@ -64,11 +66,24 @@ class PackedSequence(NamedTuple):
         >>> packed.to(ac.float64).data
         tensor([1., 2.], dtype=autocalc.float64)
         """
-        return self._replace(data=self.data.to(*args, **kwargs))
+        data = self.data.to(*args, **kwargs)
+        return self if data is self.data else self._replace(data=data)
 
     def cpu(self) -> PackedSequence:
         """Return a copy on the CPU."""
         return self.to("cpu")
+
+    def byte(self) -> PackedSequence:
+        """Return a copy with uint8 elements."""
+        return self.to(dtypes.uint8)
+
+    def char(self) -> PackedSequence:
+        """Return a copy with int8 elements."""
+        return self.to(dtypes.int8)
+
+    def short(self) -> PackedSequence:
+        """Return a copy with int16 elements."""
+        return self.to(dtypes.int16)
 
     def half(self) -> PackedSequence:
         """Return a copy with float16 elements."""
@@ -131,6 +146,11 @@ def pad_sequence(
         batch_first = check_flag("pad_sequence", "batch_first", batch_first)
     where = "pad_sequence"
     one_of(where, "padding_side", padding_side, ("right", "left"))
+    if not isinstance(sequences, Iterable):
+        raise ArgumentError(
+            f"{where}: Expected iterable for input sequences, but got arg of type "
+            f"{type(sequences).__name__}."
+        )
     each = [check_tensor(where, x) for x in sequences]
     rests = {x.shape[1:] for x in each if x.ndim}
     if len(rests) != 1 or not all(x.ndim for x in each):
@@ -228,6 +248,10 @@ def pack_padded_sequence(
     where = "pack_padded_sequence"
     x = check_tensor(where, input)
     counts = [int(n) for n in lengths]
+    if not x.numel():
+        raise ShapeError(
+            f"{where}: `input` has shape {x.shape}; an empty tensor cannot be packed."
+        )
     check_shape(where, "input", x, "(T, B, ...)")
     batch, steps = x.shape[:2] if batch_first else (x.shape[1], x.shape[0])
     if len(counts) != batch or not all(0 < n <= steps for n in counts):
@@ -238,8 +262,8 @@ def pack_padded_sequence(
     order = sorted(range(batch), key=lambda b: -counts[b])
     if enforce_sorted and order != list(range(batch)):
         raise ArgumentError(
-            f"{where}: `lengths` are {counts}; the longest must come first. Sort them, "
-            f"or pass enforce_sorted=False."
+            f"{where}: `lengths` must be sorted in decreasing order, but they are "
+            f"{counts}. You can pass `enforce_sorted=False`, or sort them."
         )
     sizes = [sum(n > t for n in counts) for t in range(max(counts, default=0))]
     # The position of each element in the padded rows.
@@ -296,8 +320,8 @@ def pad_packed_sequence(
     steps, batch = len(sizes), sizes[0]
     if total_length is not None and total_length < steps:
         raise ArgumentError(
-            f"pad_packed_sequence: `total_length` is {total_length}, but there are "
-            f"{steps} steps; it must be at least the number of steps."
+            "pad_packed_sequence: Expected total_length to be at least the length of "
+            f"the longest sequence in input, {steps}, but it is {total_length}."
         )
     steps = steps if total_length is None else total_length
     order = range(batch)
