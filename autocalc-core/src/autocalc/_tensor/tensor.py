@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from autocalc._absent import groups_by_name
 from autocalc._dispatch.device.addresses import address
-from autocalc._dispatch.device.device import DeviceArray, is_batched
+from autocalc._dispatch.device.device import DeviceArray, is_batched, without_tangent
 from autocalc._dispatch.engine.eager import accelerate, accelerated, bind
 from autocalc._dispatch.selection.layout import fits_order
 from autocalc._dispatch.selection.state import current, recordings, refuse_reading
@@ -371,7 +371,10 @@ class Tensor(Methods):
 
     def detach(self) -> Tensor:
         """Return a tensor that shares the memory and has no gradient history."""
-        result = make(self._array, None)
+        array = self._array
+        if array.__class__ is DeviceArray:
+            array = without_tangent(array)
+        result = make(array, None)
         result._version = self._cell()
         return result
 

@@ -28,7 +28,8 @@ from autocalc._dispatch.device.device import (
     joined_dtype,
     transfer,
 )
-from autocalc._dispatch.device.levels import hidden, shown, unshared
+from autocalc._dispatch.device.duals import Dual
+from autocalc._dispatch.device.levels import hidden, shown, unshared, without_level
 from autocalc._dispatch.device.slice_ranges import common_storage, slice_ranges
 from autocalc._dispatch.engine.eager import accelerated, elementwise
 from autocalc._dispatch.selection.call import KernelCall
@@ -230,6 +231,8 @@ class Arrays:
     def is_view(a: Array) -> bool:
         """Return whether `a` is a view of another array: others may see its memory."""
         if a.__class__ is DeviceArray and a.base is None:
+            if a.raw.__class__ is Dual:
+                return True  # its parts may be those of another array
             return a.raw.__class__ is Batched and a.raw.is_view
         return isinstance(a.base, ARRAYS)
 
@@ -315,8 +318,12 @@ class Arrays:
         for i in range(len(found)):
             for other in terms:
                 for level in unshared(found[i], other):
-                    found[i] = self.sum(shown(found[i], level, 0), (0,), False)
+                    found[i] = self.without_level(found[i], level)
         return found
+
+    def without_level(self, a: Array, level: Any) -> Array:
+        """Return a cotangent of what all examples of a level share."""
+        return without_level(self, a, level)
 
     def contiguous(self, a: Array) -> Array:
         """Return `a` itself if it is C-contiguous, otherwise a contiguous copy."""

@@ -32,13 +32,16 @@ class Provided:
         None.
     batched
         Returns the kernel of a spec for batched arrays (`_dispatch.device.batches`).
+    dual
+        Returns the kernel of a spec for dual arrays (`_dispatch.device.duals`).
     """
 
-    __slots__ = ("arrays", "batched", "short_program")
+    __slots__ = ("arrays", "batched", "dual", "short_program")
 
     def __init__(self) -> None:
         self.arrays: Any = None
         self.batched: Callable[[KernelSpec], Callable[..., None]]
+        self.dual: Callable[[KernelSpec], Callable[..., None]]
         self.short_program: Callable[[KernelSpec], Compute | None] = lambda _: None
 
 
