@@ -23,6 +23,10 @@ from autocalc._kernels.spec import KernelSpec
 from autocalc._ops._operator.factories import OPERATORS
 from autocalc._ops._operator.rules import Op
 
+#: Composites whose backward rule also has the limits at which the derivatives of their
+#: parts are not finite.
+_WITH_LIMITS = frozenset({"logsumexp", "min", "norm", "std", "var"})
+
 #: The rules that are written here, by the names of kernels.
 RULES: dict[str, Rule] = {}
 
@@ -46,9 +50,12 @@ def _op_of(spec: KernelSpec) -> Op | None:
 def rule_of(spec: KernelSpec) -> Rule | None:
     """Return the forward rule of a kernel, or None for its decomposition."""
     found = RULES.get(spec.name)
-    if found is None and _op_of(spec) is not None:
-        found = _elementwise if spec.elementwise else transposed
-    return found
+    if found is not None or _op_of(spec) is None:
+        return found
+    if spec.elementwise:
+        return _elementwise
+    whole = spec.kind != "composite" or spec.name in _WITH_LIMITS
+    return transposed if whole else None
 
 
 def saved(spec: KernelSpec) -> int:
@@ -244,7 +251,7 @@ def _rms_norm(call: Call) -> Any:
     x, weight = call.inputs
     dx, dweight = call.tangents
     r = call.results[1]
-    r = arrays.reshape(r, (*x.shape[: r.ndim], *(1,) * (x.ndim - r.ndim)))
+    r = arrays.reshape(r, (*r.shape, *(1,) * (x.ndim - r.ndim)))
     rows = arrays.mul(x, r)
     total: Any = None
     if dx is not None:
