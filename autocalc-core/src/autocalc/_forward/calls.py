@@ -24,7 +24,7 @@ from autocalc._dispatch.device.dual_parts import (
     tangent_at,
     top,
 )
-from autocalc._dispatch.device.duals import DualLevel, functions
+from autocalc._dispatch.device.duals import DualLevel, functions, no_room
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.provided import provide
 from autocalc._dispatch.selection.upcast import FLOAT_KINDS
@@ -209,11 +209,7 @@ def put(
     """Store a primal and a tangent in an output, or add them to what is there."""
     if top(out) is not level:
         if tangent is not None and (level.active or adjoint):
-            raise GradError(
-                f"forward_ad: a tangent cannot be stored in an array of shape "
-                f"{out.shape} that was made without one. Write into a tensor made from "
-                f"a dual tensor, such as by zeros_like or clone, or return a new one."
-            )
+            raise no_room(out.shape)
         _into(out, primal, add)
         return
     raw = out.raw

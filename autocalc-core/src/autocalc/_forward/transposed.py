@@ -54,7 +54,7 @@ def transposed(call: Call) -> Any:
         leave(token)
     tangents: list[Any] = [None] * len(call.dtypes)
     if ends:
-        for i, tangent in zip(op.kept, _products(ends, seeds, directions), strict=True):
+        for i, tangent in zip(op.kept, products(ends, seeds, directions), strict=True):
             tangents[i] = tangent
     return tangents
 
@@ -95,7 +95,7 @@ def _no_hooks(_: Any, g: Any) -> Any:
     return g
 
 
-def _products(ends: list[Any], seeds: list[Any], directions: list[Any]) -> list[Any]:
+def products(ends: list[Any], seeds: list[Any], directions: list[Any]) -> list[Any]:
     """Return the derivative of `ends` along `directions`, for each seed."""
     walk = Walk(arrays, keep=False, hooked=_no_hooks)
     values = [t._array for t in directions]

@@ -26,7 +26,7 @@ from autocalc._dispatch.device.batches import (
     place_of_levels,
     shared_by_examples,
 )
-from autocalc._dispatch.device.duals import Dual, DualLevel, DualLibrary, functions
+from autocalc._dispatch.device.duals import Dual, DualLevel, DualLibrary, functions, no_room
 from autocalc._dispatch.device.no_memory import LIBRARY, META, nothing
 from autocalc._dispatch.plugins.discovery import registry
 from autocalc._kernels.adapter import adapt_on
@@ -509,6 +509,8 @@ def transfer(out: Any, a: Any) -> None:
         out.raw[...] = out.dtype.library.from_host(
             np.ascontiguousarray(there).reshape(there.shape)
         )
+    elif a.raw.__class__ is Dual and a.raw.tangent is not None and a.raw.level.active:
+        raise no_room(out.shape)
     elif is_batched(a.dtype) and has_no_room(a):
         raise shared_by_examples("copy", out.shape)
     else:

@@ -41,7 +41,7 @@ def top(array: Any) -> DualLevel | None:
 
 
 def _above(level: DualLevel, *arrays: Any) -> DualLevel | None:
-    """Return the outermost level of arrays, if its number is higher than `level`'s."""
+    """Return the outermost level of arrays, if its number is not below `level`'s."""
     found = [x for x in map(top, arrays) if x is not None]
     highest = max(found, key=lambda x: x.number, default=None)
     return None if highest is None or highest.number < level.number else highest
@@ -50,6 +50,7 @@ def _above(level: DualLevel, *arrays: Any) -> DualLevel | None:
 def pair(level: DualLevel, primal: Any, tangent: Any, *, adjoint: bool = False) -> Any:
     """Return the array ``primal + e tangent``; a tangent of None is zero."""
     outer = _above(level, primal, tangent)
+    assert outer is not level, "the parts do not have the level"
     if outer is not None:
         p, dp = primal_at(primal, outer), tangent_at(primal, outer)
         t, dt = _apart(tangent, outer)
@@ -128,6 +129,19 @@ def adjoint_levels(array: Any) -> list[DualLevel]:
     levels = all_levels(array) if has_tangent(array) else ()
     return [
         x for x in levels if isinstance(x, DualLevel) and is_adjoint_at(array, x)
+    ]
+
+
+def missing_levels(array: Any, source: Any) -> list[DualLevel]:
+    """Return the levels that run and whose tangents an array cannot take over."""
+    if not has_tangent(source):
+        return []
+    known = all_levels(array)
+    return [
+        x
+        for x in all_levels(source)
+        if isinstance(x, DualLevel) and x.active and x not in known
+        if tangent_at(source, x) is not None
     ]
 
 

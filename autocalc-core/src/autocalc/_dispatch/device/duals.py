@@ -252,6 +252,15 @@ def laid_out(a: Any, strides: tuple[int, ...]) -> Any:
     return out
 
 
+def no_room(shape: Any) -> GradError:
+    """Return the error for a tangent that would get lost in plain memory."""
+    return GradError(
+        f"forward_ad: a tangent cannot be stored in an array of shape {tuple(shape)} "
+        f"that was made without one. Write into a tensor made from a dual tensor, such "
+        f"as by zeros_like or clone, or return a new tensor instead of using out=."
+    )
+
+
 class DualLibrary(WithoutWork):
     """The array library of places with dual levels.
 
