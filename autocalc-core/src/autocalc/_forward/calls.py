@@ -171,6 +171,9 @@ def dual_kernel(spec: KernelSpec) -> Callable[..., None]:
         if spec.accumulates:
             attributes, mask = attributes[:-1], attributes[-1]
         call = Call(spec, outs, inputs, attributes, level)
+        adjoint = any(_has_adjoint(x, level) for x in inputs)
+        if not (functions.enabled or adjoint):
+            call.tangents = [None] * m
         tangents = DECLINED
         if rule is not None or not call.able:
             more = saved if call.able else 0
@@ -178,7 +181,6 @@ def dual_kernel(spec: KernelSpec) -> Callable[..., None]:
             tangents = rule(call) if rule is not None and call.able else [None] * n
         if tangents is DECLINED:
             call.results, tangents = _decomposed(call, outs, inputs, level)
-        adjoint = any(_has_adjoint(x, level) for x in inputs)
         for i, out in enumerate(outs):
             if out is not None:
                 put(out, call.results[i], tangents[i], level, adjoint, mask >> i & 1)

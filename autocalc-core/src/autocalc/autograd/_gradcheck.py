@@ -18,9 +18,8 @@ from autocalc._tensor.checks import number, require, short
 from autocalc._tensor.generator import Generator
 from autocalc.autograd._gradcheck_modes import (
     check_all,
-    compare_products,
+    check_modes,
     direction,
-    refuse_modes,
 )
 from autocalc.autograd._gradients import grad
 from autocalc.errors import ArgumentError, AutocalcWarning, GradError
@@ -123,12 +122,13 @@ def gradcheck(
         True to also compare batched gradients (`is_grads_batched` of `grad`) with
         single ones.
     check_forward_ad
-        True to also check the products of `autograd.functional.jvp`, which are computed
-        by two backward passes because there is no forward mode.
-    check_batched_forward_grad, masked
-        Both must be False: there is no forward mode, and there are no sparse tensors.
+        True to also compare tangents of forward mode with the differences.
+    check_batched_forward_grad
+        True to also compare a batch of tangents with single ones.
     check_backward_ad
-        It must be True, because there is no other mode.
+        False to check forward mode only.
+    masked
+        It must be False, because there are no sparse tensors.
     fast_mode
         True to check the gradient along one random direction only, instead of for each
         element.
@@ -148,8 +148,8 @@ def gradcheck(
     DTypeError
         If an input that requires a gradient is not of float64.
     ArgumentError
-        If `func` is not a function, `inputs` is neither a tensor nor a tuple, or a flag
-        requests a mode that does not exist.
+        If `func` is not a function, `inputs` is neither a tensor nor a tuple, or the
+        flags request no mode, or a check without its mode.
 
     Examples
     --------
@@ -163,17 +163,15 @@ def gradcheck(
         raise_exception=raise_exception,
         check_undefined_grad=check_undefined_grad,
         check_grad_dtypes=check_grad_dtypes,
-        check_batched_grad=check_batched_grad,
-        check_forward_ad=check_forward_ad,
         fast_mode=fast_mode,
     )
-    refuse_modes(
+    check_modes(
         where,
-        wanted={"check_backward_ad": check_backward_ad},
-        absent={
-            "check_batched_forward_grad": check_batched_forward_grad,
-            "masked": False if masked is None else masked,
-        },
+        masked=False if masked is None else masked,
+        check_batched_grad=check_batched_grad,
+        check_batched_forward_grad=check_batched_forward_grad,
+        check_forward_ad=check_forward_ad,
+        check_backward_ad=check_backward_ad,
     )
     given = _arguments(where, "inputs", inputs)
     tolerance = _Tolerance.of(where, func, eps=eps, atol=atol, rtol=rtol)
@@ -181,14 +179,19 @@ def gradcheck(
     checked = _checked_inputs(where, given)
     check = _Check(where, func, given, checked, tolerance)
     try:
-        check.along_a_direction() if fast_mode else check.jacobians()
-        check.repeated_walk(allowed)
-        if check_undefined_grad:
-            check.undefined_cotangents()
+        if check_forward_ad:
+            from autocalc.autograd import _gradcheck_forward as forward  # rare
+
+            forward.compare_forward(check, _outputs, fast_mode)
+            if check_batched_forward_grad:
+                forward.compare_batches(check, _outputs)
+        if check_backward_ad:
+            check.along_a_direction() if fast_mode else check.jacobians()
+            check.repeated_walk(allowed)
+            if check_undefined_grad:
+                check.undefined_cotangents()
         if check_batched_grad:
             check.batches()
-        if check_forward_ad:
-            compare_products(check)
     except GradcheckError:
         if raise_exception:
             raise
@@ -227,9 +230,9 @@ def gradgradcheck(
     check_undefined_grad
         It has no effect: the first derivative is always taken of all outputs.
     check_fwd_over_rev
-        It has no effect: the second derivatives are the same in both modes.
+        True to also compare tangents of the gradient with differences.
     check_rev_over_rev
-        It must be True, because there is no other mode.
+        False to check forward mode over reverse mode only.
     func, inputs, eps, atol, rtol, raise_exception, nondet_tol, check_grad_dtypes
         The same as in `gradcheck`.
     check_batched_grad, fast_mode, masked
@@ -266,12 +269,9 @@ def gradgradcheck(
         check_grad_dtypes=check_grad_dtypes,
         check_batched_grad=check_batched_grad,
         check_fwd_over_rev=check_fwd_over_rev,
+        check_rev_over_rev=check_rev_over_rev,
         fast_mode=fast_mode,
-    )
-    refuse_modes(
-        where,
-        wanted={"check_rev_over_rev": check_rev_over_rev},
-        absent={"masked": masked},
+        masked=masked,
     )
     given = _arguments(where, "inputs", inputs)
     _Tolerance.of(where, func, eps=eps, atol=atol, rtol=rtol)
@@ -291,17 +291,19 @@ def gradgradcheck(
         )
     n = len(given)
 
-    def first_derivative(*args: Any) -> list[Tensor]:
+    def first_derivative(*given: Any) -> list[Tensor]:
+        args = list(given)
+        for i in checked:  # forward mode gives tensors without a history
+            if not args[i].requires_grad:
+                args[i] = make(args[i]._array, None).requires_grad_()
         outputs = _outputs(func, args[:n])
         pairs = [(y, g) for y, g in zip(outputs, args[n:], strict=True)
                  if y.requires_grad]  # fmt: skip
         found = grad(
             [y for y, _ in pairs],
-            [args[i] for i in checked],
-            [g for _, g in pairs],
-            create_graph=True,
-            allow_unused=True,
-        )
+            [args[i] for i in checked], [g for _, g in pairs],
+            create_graph=True, allow_unused=True,
+        )  # fmt: skip
         return [g for g in found if g is not None]
 
     return gradcheck(
@@ -315,7 +317,10 @@ def gradgradcheck(
         check_undefined_grad=False,
         check_grad_dtypes=check_grad_dtypes,
         check_batched_grad=check_batched_grad,
+        check_forward_ad=check_fwd_over_rev,
+        check_backward_ad=check_rev_over_rev,
         fast_mode=fast_mode,
+        masked=masked,
         where=where,
     )
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from autocalc._dispatch.device.batches import Level
-from autocalc._dispatch.device.duals import DualLevel
+from autocalc._dispatch.device.duals import DualLevel, functions
 from autocalc._dispatch.device.levels import levels_of
 from autocalc._dispatch.device.device import without_tangent
 from autocalc._graph._node import next_serial
@@ -34,10 +34,12 @@ def entered(size: int) -> Iterator[Level]:
 def entered_dual() -> Iterator[DualLevel]:
     """Make a dual level, which is active in this block."""
     level = new_dual()
+    enabled, functions.enabled = functions.enabled, True
     try:
         yield level
     finally:
         level.active = False
+        functions.enabled = enabled
 
 
 def new_dual() -> DualLevel:

@@ -12,7 +12,7 @@ from contextlib import ContextDecorator
 from typing import Any, NamedTuple
 
 from autocalc._dispatch.device.device import DeviceDType, is_batched
-from autocalc._dispatch.device.duals import DualLevel
+from autocalc._dispatch.device.duals import DualLevel, functions
 from autocalc._ops.views.duals import paired, primal_of, tangent_of
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_type
@@ -30,9 +30,6 @@ __all__ = [
 
 #: The level that is entered, or None.  There is at most one.
 _entered: DualLevel | None = None
-
-#: Whether `make_dual` gives tensors a tangent.
-_enabled = True
 
 
 def enter_dual_level() -> int:
@@ -173,7 +170,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             f"make_dual: the primal is {tensor.dtype.name}, and the tangent "
             f"{tangent.dtype.name}; they must have one dtype. Convert the tangent."
         )
-    return paired(tensor, tangent, here) if _enabled else tensor
+    return paired(tensor, tangent, here)
 
 
 def check_on_cpu(where: str, x: Tensor) -> None:
@@ -243,23 +240,21 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
 
 
 def _is_fwd_grad_enabled() -> bool:
-    return _enabled
+    return functions.enabled
 
 
 class _set_fwd_grad_enabled(ContextDecorator):
-    """Switch forward mode on or off, and restore it at the end of a block."""
+    """Switch tangents on or off, and restore the state at the end of a block."""
 
     def __init__(self, mode: bool) -> None:
-        global _enabled
-        self.before = _enabled
-        _enabled = bool(mode)
+        self.before = functions.enabled
+        functions.enabled = bool(mode)
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, *_: object) -> None:
-        global _enabled
-        _enabled = self.before
+        functions.enabled = self.before
 
 
 def __getattr__(name: str) -> Any:

@@ -14,6 +14,7 @@ from autocalc._ops.views.duals import paired, primal_of, tangent_of
 from autocalc._ops.views.levels import hide, show
 from autocalc._tensor import Tensor
 from autocalc.autograd._levels import entered, entered_dual
+from autocalc.autograd._unit_vectors import in_blocks, unit_vectors
 from autocalc.errors import ArgumentError
 from autocalc.func._inputs import (
     Point,
@@ -181,8 +182,7 @@ class _Columns:
         self, run: Callable[[list[Tensor]], Any], leaves: list[Tensor], chunk: Any
     ) -> None:
         self._run, self._leaves = run, leaves
-        self._sizes = [x.numel() for x in leaves]
-        total = sum(self._sizes)
+        total = sum(x.numel() for x in leaves)
         chunk = total if chunk is None else min(chunk, total)
         parts = [
             self._part(start, min(start + chunk, total))
@@ -196,10 +196,11 @@ class _Columns:
     def _part(self, start: int, stop: int) -> list[Tensor]:
         """Return the columns from `start` to `stop` of each output, first."""
         count = stop - start
+        units = unit_vectors(self._leaves, start, stop)
         with entered(count) as lanes, entered_dual() as level:
             duals = [
                 paired(x, hide(t, lanes, 0), level)
-                for x, t in zip(self._leaves, self._basis(start, stop), strict=True)
+                for x, t in zip(self._leaves, units, strict=True)
             ]
             output, aux = self._run(duals)
             outputs, self.out_spec = checked_outputs("jacfwd", output)
@@ -211,26 +212,9 @@ class _Columns:
                 for y, t in zip(self.outputs, tangents, strict=True)
             ]
 
-    def _basis(self, start: int, stop: int) -> list[Tensor]:
-        """Return the unit vectors from `start` to `stop`, in parts as the leaves."""
-        found, first = [], 0
-        total = sum(self._sizes)
-        for x, size in zip(self._leaves, self._sizes, strict=True):
-            unit = eye(total, size, dtype=x.dtype) if not first else None
-            if unit is None:
-                unit = eye(total, first + size, dtype=x.dtype)[:, first:]
-            found.append(unit[start:stop].reshape((stop - start, *x.shape)))
-            first += size
-        return found
-
     def of_output(self, i: int) -> list[Tensor]:
         """Return the derivatives of output `i` with respect to each leaf."""
-        y, found, first = self.outputs[i], [], 0
-        for x, size in zip(self._leaves, self._sizes, strict=True):
-            block = self._columns[i].narrow(0, first, size)
-            found.append(block.movedim(0, -1).reshape((*y.shape, *x.shape)))
-            first += size
-        return found
+        return in_blocks(self._columns[i], self.outputs[i], self._leaves)
 
 
 def hessian(

@@ -44,9 +44,18 @@ class DualLevel(Level):
 
 
 class Functions:
-    """The functions on arrays that dual arrays use; `_forward` provides them."""
+    """What dual arrays need from modules above.
+
+    Attributes
+    ----------
+    k
+        The functions on arrays; `_forward` provides them.
+    enabled
+        Whether kernels compute tangents.
+    """
 
     k: Any = None
+    enabled = True
 
 
 functions = Functions()
