@@ -24,8 +24,8 @@ from autocalc._dispatch.device.dual_parts import (
     tangent_at,
     top,
 )
-from autocalc._dispatch.device.duals import DualLevel, functions, no_room
-from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.device.duals import Dual, DualLevel, functions, no_room
+from autocalc._dispatch.selection.arrays import arrays, constant
 from autocalc._dispatch.selection.provided import provide
 from autocalc._dispatch.selection.upcast import FLOAT_KINDS
 from autocalc._kernels.adapter import call_of
@@ -52,10 +52,14 @@ class Call:
         The shape of the first output, and the dtypes of all outputs.
     want
         The wanted outputs, as a bit mask.
+    floats
+        Whether a wanted output has elements that can have a tangent.
+    adjoint
+        Whether an operand is a cotangent with exchanged parts.
     """
 
-    __slots__ = ("attributes", "dtypes", "inputs", "results", "shape", "spec",
-                 "tangents", "want")  # fmt: skip
+    __slots__ = ("adjoint", "attributes", "dtypes", "floats", "inputs", "results",
+                 "shape", "spec", "tangents", "want")  # fmt: skip
 
     def __init__(
         self,
@@ -66,12 +70,17 @@ class Call:
         level: DualLevel,
     ) -> None:
         self.spec, self.attributes = spec, attributes
-        self.inputs = [_primals(x, level) for x in inputs]
-        self.tangents = [_tangents(x, level) for x in inputs]
-        self.want = sum(1 << i for i, out in enumerate(outs) if out is not None)
-        first = next(out for out in outs if out is not None)
-        self.shape = first.shape
-        self.dtypes = [None if out is None else _part(out) for out in outs]
+        self.inputs, self.tangents, self.adjoint = _apart(inputs, level)
+        self.want, self.shape, self.dtypes, self.floats = 0, None, [], False
+        for i, out in enumerate(outs):
+            if out is None:
+                self.dtypes.append(None)
+                continue
+            self.want |= 1 << i
+            if self.shape is None:
+                self.shape = out.shape
+            self.dtypes.append(_part(out))
+            self.floats = self.floats or out.dtype.kind in FLOAT_KINDS
         self.results: list[Any] = []
 
     def run(self, *args: Any, want: int = 0) -> list[Any]:
@@ -79,29 +88,36 @@ class Call:
         spec = self.spec
         kernel = getattr(arrays, spec.name)
         words: dict[str, Any] = {}
-        if any(output.optional for output in spec.outputs):
+        kind = _KINDS.get(spec) or _kind_of(spec)
+        if kind == "optional":
             words["want"] = self.want | want
-        dtype = self.dtypes[0]
-        if spec.free:
-            words |= {"shape": self.shape, "dtype": dtype}
-        elif spec.elementwise and len(spec.outputs) == 1 and not spec.attributes:
-            first = next(x for x in args if x is not None)
-            if host_dtype(dtype) != host_dtype(first.dtype):
-                words["into"] = arrays.empty(self.shape, dtype)
+        elif kind == "free":
+            words = {"shape": self.shape, "dtype": self.dtypes[0]}
+        elif kind == "elementwise":
+            dtype = self.dtypes[0]
+            if host_dtype(dtype) is not host_dtype(args[0].dtype):
+                return [kernel(*args, into=arrays.empty(self.shape, dtype))]
         found = kernel(*args, **words)
-        return list(found) if isinstance(found, (tuple, list)) else [found]
+        return [found] if len(spec.outputs) == 1 else list(found)
 
     def zeros(self, i: int) -> Any:
         """Return a tangent of zero for input `i`."""
         x = self.inputs[i]
         return arrays.expand(arrays.constant(0, x), x.shape)
 
+    def is_float(self, i: int) -> bool:
+        """Return whether output `i` is wanted, and can have a tangent."""
+        dtype = self.dtypes[i]
+        return dtype is not None and _is_float(dtype)
+
     @property
     def able(self) -> bool:
         """Whether a tangent arrives, and a wanted result can have one."""
-        return any(t is not None for t in self.tangents) and any(
-            dtype is not None and _is_float(dtype) for dtype in self.dtypes
-        )
+        if self.floats:
+            for t in self.tangents:
+                if t is not None:
+                    return True
+        return False
 
     def refused(self, why: str) -> GradError:
         """Return the error for a kernel without a forward derivative."""
@@ -111,6 +127,23 @@ class Call:
         )
 
 
+#: How kernels are called.
+_KINDS: dict[KernelSpec, str] = {}
+
+
+def _kind_of(spec: KernelSpec) -> str:
+    """Return and store how a kernel is called."""
+    kind = "plain"
+    if any(output.optional for output in spec.outputs):
+        kind = "optional"
+    elif spec.free:
+        kind = "free"
+    elif spec.elementwise and len(spec.outputs) == 1 and not spec.attributes:
+        kind = "elementwise"
+    _KINDS[spec] = kind
+    return kind
+
+
 def _is_float(dtype: Any) -> bool:
     return host_dtype(dtype).kind in FLOAT_KINDS
 
@@ -118,6 +151,25 @@ def _is_float(dtype: Any) -> bool:
 def _part(out: Any) -> Any:
     """Return the dtype of the parts of an output."""
     return out.raw.part if has_tangent(out) else out.dtype
+
+
+def _apart(inputs: Sequence[Any], level: DualLevel) -> tuple[list[Any], list[Any], bool]:
+    """Return primals, tangents, and whether one operand is adjoint."""
+    primals, tangents, adjoint = [], [], False
+    for x in inputs:
+        tangent = None
+        if x.__class__ is DeviceArray:
+            raw = x.raw
+            if raw.__class__ is Dual and raw.level is level:
+                tangent = raw._tangent if raw.root is None else raw.tangent
+                adjoint = adjoint or raw.adjoint
+                x = raw.primal
+        elif x.__class__ is list or x.__class__ is tuple:
+            adjoint = adjoint or _has_adjoint(x, level)
+            x, tangent = _primals(x, level), _tangents(x, level)
+        primals.append(x)
+        tangents.append(tangent)
+    return primals, tangents, adjoint
 
 
 def _primals(x: Any, level: DualLevel) -> Any:
@@ -162,7 +214,7 @@ def dual_kernel(spec: KernelSpec) -> Callable[..., None]:
 
     def kernel(*operands: Any) -> None:
         outs, rest = operands[:n], operands[n:]
-        level = _outermost(operands[: n + m])
+        level = top(operands[0]) or _outermost(operands[: n + m])
         if spec.writes:
             _written(spec, outs, rest, level)
             return
@@ -171,19 +223,20 @@ def dual_kernel(spec: KernelSpec) -> Callable[..., None]:
         if spec.accumulates:
             attributes, mask = attributes[:-1], attributes[-1]
         call = Call(spec, outs, inputs, attributes, level)
-        adjoint = any(_has_adjoint(x, level) for x in inputs)
-        if not (functions.enabled or adjoint):
-            call.tangents = [None] * m
+        able = call.able and (functions.enabled or call.adjoint)
         tangents = DECLINED
-        if rule is not None or not call.able:
-            more = saved if call.able else 0
-            call.results = call.run(*call.inputs, *attributes, want=more)
-            tangents = rule(call) if rule is not None and call.able else [None] * n
+        if not able:
+            call.results = call.run(*call.inputs, *attributes)
+            tangents = [None] * n
+        elif rule is not None:
+            call.results = call.run(*call.inputs, *attributes, want=saved)
+            tangents = rule(call)
         if tangents is DECLINED:
             call.results, tangents = _decomposed(call, outs, inputs, level)
         for i, out in enumerate(outs):
             if out is not None:
-                put(out, call.results[i], tangents[i], level, adjoint, mask >> i & 1)
+                more = mask >> i & 1
+                put(out, call.results[i], tangents[i], level, call.adjoint, more)
 
     return kernel
 
@@ -215,6 +268,14 @@ def put(
         _into(out, primal, add)
         return
     raw = out.raw
+    if raw._primal is None and raw.root is None and not add:
+        alike = primal.dtype is raw.part and primal.shape == raw.shape
+        if alike and primal.flags.c_contiguous:
+            raw._primal, raw.adjoint = primal, adjoint
+            if tangent is not None and tangent.shape != raw.shape:
+                tangent = arrays.expand(tangent, raw.shape)
+            raw._tangent = tangent
+            return
     if add:
         known = raw.tangent
         if known is not None:
@@ -292,6 +353,8 @@ class Functions:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(arrays, name)
+
+    number = staticmethod(constant)
 
     @staticmethod
     def repeated(array: Any, part: Any) -> Any:

@@ -27,6 +27,9 @@ from autocalc._ops._operator.rules import Op
 #: parts are not finite.
 _WITH_LIMITS = frozenset({"logsumexp", "min", "norm", "std", "var"})
 
+#: The outputs that rules which are written here need, as bit masks.
+_NEEDED = {"adaptive_max_pool": 2, "layer_norm": 6, "max_pool": 2, "rms_norm": 2}
+
 #: The rules that are written here, by the names of kernels.
 RULES: dict[str, Rule] = {}
 
@@ -60,6 +63,8 @@ def rule_of(spec: KernelSpec) -> Rule | None:
 
 def saved(spec: KernelSpec) -> int:
     """Return the mask of outputs that the rule of a kernel needs."""
+    if spec.name in _NEEDED:
+        return _NEEDED[spec.name]
     op = _op_of(spec)
     return 0 if op is None or op.saves is None else op.saves.outputs
 
@@ -91,14 +96,15 @@ def _elementwise(call: Call) -> Any:
 def _node(call: Call, op: Op, i: int) -> Any:
     """Return a node that wants the gradient of input `i` in the result's shape."""
     n = len(call.inputs)
-    edges: list[Any] = [None] * n
-    edges[i] = _WANTED
-    operands = (*call.results, *call.inputs)
-    places = op.saves.places if op.saves is not None else ()
-    kept = [operands[place] if i in users else None for place, users in places]
+    edges = (*(None,) * i, _WANTED, *(None,) * (n - i - 1))
+    operands: Any = None
+    kept: list[Any] = []
+    for place, users in op.saves.places if op.saves is not None else ():
+        operands = operands or (*call.results, *call.inputs)
+        kept.append(operands[place] if i in users else None)
     dtype = call.inputs[i].dtype
     shapes = (call.shape,) * n
-    return Node(op, tuple(edges), tuple(kept), (), shapes, dtype, call.attributes)
+    return Node(op, edges, tuple(kept), (), shapes, dtype, call.attributes)
 
 
 @rule("copy")
@@ -117,6 +123,39 @@ def _fill(call: Call) -> Any:
 def _steps(call: Call) -> Any:
     """Return nothing: the derivative of a step is zero."""
     return [None] * len(call.dtypes)
+
+
+@rule("relu_backward", "hardtanh_backward", "leaky_relu_backward")
+def _passed(call: Call) -> Any:
+    """Let the tangent of the cotangent pass where the cotangent passes."""
+    t = call.tangents[0]
+    if t is None:
+        return [None]
+    t = t if t.shape == call.shape else arrays.expand(t, call.shape)
+    return [getattr(arrays, call.spec.name)(t, *call.inputs[1:], *call.attributes)]
+
+
+@rule("tanh_backward")
+def _tanh_backward(call: Call) -> Any:
+    """Differentiate g (1 - y^2)."""
+    (g, y), (dg, dy) = call.inputs, call.tangents
+    total = None if dg is None else arrays.tanh_backward(dg, y)
+    if dy is not None:
+        term = arrays.mul(arrays.mul(g, dy), arrays.mul(y, arrays.constant(-2, y)))
+        total = term if total is None else arrays.add(total, term)
+    return [total]
+
+
+@rule("sigmoid_backward")
+def _sigmoid_backward(call: Call) -> Any:
+    """Differentiate g y (1 - y)."""
+    (g, y), (dg, dy) = call.inputs, call.tangents
+    total = None if dg is None else arrays.sigmoid_backward(dg, y)
+    if dy is not None:
+        slope = arrays.add(arrays.mul(y, arrays.constant(-2, y)), arrays.constant(1, y))
+        term = arrays.mul(arrays.mul(g, dy), slope)
+        total = term if total is None else arrays.add(total, term)
+    return [total]
 
 
 # ---- linear --------------------------------------------------------------------------
@@ -250,17 +289,62 @@ def _rms_norm(call: Call) -> Any:
     """Differentiate y = x r w, where r is the reciprocal root of the mean square."""
     x, weight = call.inputs
     dx, dweight = call.tangents
-    r = call.results[1]
-    r = arrays.reshape(r, (*r.shape, *(1,) * (x.ndim - r.ndim)))
+    r = _column(call.results[1], x)
     rows = arrays.mul(x, r)
-    total: Any = None
+    total = dr = None
     if dx is not None:
         scaled = arrays.mul(dx, r)
         slope = arrays.mean(arrays.mul(rows, scaled), (x.ndim - 1,), True)
+        dr = _slope_of_root(call, 1, slope)
         total = arrays.sub(scaled, arrays.mul(rows, slope))
         if weight is not None:
             total = arrays.mul(total, weight)
     if dweight is not None:
         term = arrays.mul(rows, dweight)
         total = term if total is None else arrays.add(total, term)
-    return [total, *[None] * (len(call.dtypes) - 1)]
+    return [total, dr]
+
+
+@rule("layer_norm")
+def _layer_norm(call: Call) -> Any:
+    """Differentiate y = (x - mean) r w + b, where r is the reciprocal deviation."""
+    (x, weight, _), (dx, dweight, dbias) = call.inputs, call.tangents
+    mean, r = (_column(a, x) for a in call.results[1:])
+    rows = arrays.mul(arrays.sub(x, mean), r)
+    total = dmean = dr = None
+    if dx is not None:
+        last = (x.ndim - 1,)
+        scaled = arrays.mul(dx, r)
+        slope = arrays.mean(arrays.mul(rows, scaled), last, True)
+        dmean, dr = arrays.mean(dx, last, False), _slope_of_root(call, 2, slope)
+        scaled = arrays.sub(scaled, arrays.mean(scaled, last, True))
+        total = arrays.sub(scaled, arrays.mul(rows, slope))
+        total = total if weight is None else arrays.mul(total, weight)
+    for term in (None if dweight is None else arrays.mul(rows, dweight), dbias):
+        if term is not None:
+            total = term if total is None else arrays.add(total, term)
+    return [total, dmean, dr]
+
+
+def _slope_of_root(call: Call, i: int, slope: Any) -> Any:
+    """Return the tangent -r s of the reciprocal root r, which is output `i`."""
+    r = call.results[i]
+    return arrays.neg(arrays.mul(r, arrays.reshape(slope, r.shape)))
+
+
+def _column(a: Any, x: Any) -> Any:
+    """Return one number for each row, with a size of 1 for the elements of the row."""
+    return arrays.reshape(a, (*a.shape, *(1,) * (x.ndim - a.ndim)))
+
+
+@rule("max_pool", "adaptive_max_pool")
+def _max_pool(call: Call) -> Any:
+    """Take the tangent of each largest element."""
+    t, indices = call.tangents[0], call.results[1]
+    n, channels = t.shape[:2]
+    plane = arrays.reshape(t, (n, channels, -1)) if t.size else None
+    if plane is None:
+        return DECLINED
+    index = arrays.reshape(indices, (n, channels, -1))
+    found = arrays.gather(arrays.contiguous(plane), index, 2)
+    return [arrays.reshape(found, call.shape), None]

@@ -14,7 +14,7 @@ from autocalc._dispatch.engine.eager import accelerated
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.state import enter, leave
 from autocalc._dispatch.selection.upcast import FLOAT_KINDS
-from autocalc._forward.calls import Call
+from autocalc._forward.calls import DECLINED, Call
 from autocalc._graph._halves import rule_in_float32
 from autocalc._graph._node import FREED, Leaf, Node, Partial
 from autocalc._graph._walk import Walk, check_saved
@@ -38,6 +38,8 @@ def rule_applies(op: Op) -> bool:
 def transposed(call: Call) -> Any:
     """Return the tangents of all outputs of an operator."""
     op = OPERATORS[call.spec.name].op
+    if any(call.is_float(i) for i in range(len(call.dtypes)) if i not in op.kept):
+        return DECLINED  # what the rule of another node has saved needs a tangent, too
     token = enter(grad=True, autocast=None)
     try:
         seeds = [_seed(call, i) for i in op.kept]

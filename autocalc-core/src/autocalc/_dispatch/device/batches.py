@@ -92,6 +92,11 @@ def is_dual_place(place: str) -> bool:
     return place.startswith(VMAP) and "d" in place
 
 
+def level_of(number: int) -> Level:
+    """Return the living level with a number."""
+    return _LEVELS[number]
+
+
 def levels_at(place: str) -> Levels:
     """Return the living levels of a place that `place_of_levels` has named."""
     names = place.split("-")[1:]

@@ -21,6 +21,7 @@ from autocalc._dispatch.device.batches import (
     Level,
     is_batched_place,
     is_dual_place,
+    level_of,
     levels_at,
     library_of_place,
     place_of_levels,
@@ -244,10 +245,7 @@ def _dual_library(place: str) -> DualLibrary:
     def part(dtype: DType) -> Any:
         return dtype_on(rest, dtype) if inner else dtype
 
-    def level() -> Any:
-        return next(x for x in levels_at(place) if x.number == top)
-
-    return DualLibrary(level, part, lambda: levels_at(place))
+    return DualLibrary(lambda: level_of(top), part, lambda: levels_at(place))
 
 
 @lru_cache(None)

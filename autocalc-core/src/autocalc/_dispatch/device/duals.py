@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -81,7 +82,7 @@ class Dual:
         Whether this is a cotangent with exchanged parts.
     """
 
-    __slots__ = ("_primal", "_tangent", "adjoint", "level", "part", "root", "see",
+    __slots__ = ("_adjoint", "_primal", "_tangent", "level", "part", "root", "see",
                  "shape")  # fmt: skip
 
     def __init__(
@@ -96,7 +97,7 @@ class Dual:
     ) -> None:
         self.level, self.part, self.shape = level, part, tuple(shape)
         self._primal, self._tangent = primal, tangent
-        self.adjoint = adjoint
+        self._adjoint = adjoint
         #: For a view: the array that it is a view of, and the function of the view.
         self.root: Dual | None = None
         self.see: See | None = None
@@ -119,9 +120,13 @@ class Dual:
         return None if whole is None else self.see(whole)  # type: ignore[misc]  # a view
 
     @property
-    def is_new(self) -> bool:
-        """Whether nothing has used the memory yet."""
-        return self._primal is None
+    def adjoint(self) -> bool:
+        """Whether this is a cotangent with exchanged parts."""
+        return self._adjoint if self.root is None else self.root._adjoint
+
+    @adjoint.setter
+    def adjoint(self, adjoint: bool) -> None:
+        (self.root or self)._adjoint = adjoint
 
     def give(self, primal: Any) -> bool:
         """Take a new array as the primal, if nothing has used the memory yet."""
@@ -159,11 +164,7 @@ class Dual:
         if self._primal is not None:
             strides: tuple[int, ...] = self._primal.strides
             return strides
-        steps, step = [], self.part.itemsize
-        for size in reversed(self.shape):
-            steps.append(step)
-            step *= max(size, 1)
-        return tuple(reversed(steps))
+        return _in_rows(self.shape, self.part.itemsize)
 
     @property
     def ndim(self) -> int:
@@ -186,9 +187,7 @@ class Dual:
 
     def _view(self, primal: Any, see: See, part: Any = None) -> Dual:
         part = self.part if part is None else part
-        found = Dual(
-            self.level, part, primal, None, primal.shape, adjoint=self.adjoint
-        )
+        found = Dual(self.level, part, primal, None, primal.shape)
         first = self.see
         found.root = self.root or self
         found.see = see if first is None else lambda a: see(first(a))
@@ -241,6 +240,16 @@ class Dual:
             )
         )
         return self._view(primal, repeat if repeats else see)
+
+
+@lru_cache(1024)
+def _in_rows(shape: tuple[int, ...], step: int) -> tuple[int, ...]:
+    """Return the strides of an array in row-major order."""
+    steps = []
+    for size in reversed(shape):
+        steps.append(step)
+        step *= max(size, 1)
+    return tuple(reversed(steps))
 
 
 def laid_out(a: Any, strides: tuple[int, ...]) -> Any:
@@ -301,6 +310,11 @@ class DualLibrary(WithoutWork):
     def empty(self, shape: Any, dtype: Any) -> Dual:
         """Return a new array; its memory is allocated when it is used."""
         return Dual(self.level, self._part(dtype), None, None, shape)
+
+    def number(self, value: Any, dtype: Any) -> Dual:
+        """Return a number without a tangent."""
+        part = self._part(dtype)
+        return Dual(self.level, part, functions.k.number(value, part), None, ())
 
     def from_host(self, array: Any) -> Dual:
         """Return an array without a tangent."""

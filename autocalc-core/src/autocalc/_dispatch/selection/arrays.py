@@ -28,7 +28,7 @@ from autocalc._dispatch.device.device import (
     joined_dtype,
     transfer,
 )
-from autocalc._dispatch.device.duals import Dual
+from autocalc._dispatch.device.duals import Dual, DualLibrary
 from autocalc._dispatch.device.levels import hidden, shown, unshared, without_level
 from autocalc._dispatch.device.slice_ranges import common_storage, slice_ranges
 from autocalc._dispatch.engine.eager import accelerated, elementwise
@@ -555,6 +555,8 @@ def _exact(value: Any) -> Any:
 def _number(value: Any, dtype: Any) -> Array:
     """Return a number as a 0-d array; floats may overflow to infinity."""
     if dtype.__class__ is DeviceDType:
+        if dtype.library.__class__ is DualLibrary:
+            return DeviceArray(dtype.library.number(value, dtype.numpy), dtype)
         there: Array = dtype.copied(_number(value, dtype.numpy))
         return there
     if isinstance(value, int) and not -(2**63) <= value < 2**64:
