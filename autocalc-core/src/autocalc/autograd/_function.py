@@ -246,6 +246,12 @@ class Function:
             args, words = _in_order(cls.forward, args, words), {}
         edges = tuple(a._edge if isinstance(a, Tensor) else None for a in args)
         ctx = FunctionContext(tuple(edge is not None for edge in edges))
+        before = None
+        if any(isinstance(a, Tensor) and a._array.__class__ is DeviceArray
+               for a in args):  # fmt: skip
+            from autocalc.autograd import _function_slopes as slopes  # rare
+
+            before = slopes.arrays_before(args)
         token = enter(grad=False)
         try:
             if apart:
@@ -260,12 +266,8 @@ class Function:
         for out in results:
             if id(out) in ctx._dirty:
                 out._cell().count += 1
-        if any(isinstance(a, Tensor) and a._array.__class__ is DeviceArray
-               for a in args):  # fmt: skip
-            from autocalc.autograd import _function_slopes as slopes
-
-            if slopes.are_dual(args):
-                results = slopes.with_slopes(cls, ctx, args, results)
+        if before is not None:
+            results = slopes.with_slopes(cls, ctx, before, results)
         if (
             any(edges)
             and current().grad

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autocalc._dispatch.device.dual_parts import (
+    both,
     has_tangent,
     pair,
     primal_at,
@@ -26,16 +27,28 @@ from autocalc._tensor import Tensor, make
 from autocalc.errors import GradError
 
 
-def are_dual(args: Sequence[Any]) -> bool:
-    """Return whether an argument has a tangent."""
-    return any(isinstance(a, Tensor) and has_tangent(a._array) for a in args)
+def arrays_before(args: Sequence[Any]) -> list[Any] | None:
+    """Return the arrays of arguments as they are before `forward` writes into them.
+
+    None if no argument has a tangent.
+    """
+    if not any(isinstance(a, Tensor) and has_tangent(a._array) for a in args):
+        return None
+    return [_apart(_array(a)) for a in args]
+
+
+def _apart(array: Any) -> Any:
+    """Return an array with the same parts, whose tangent stays as it is."""
+    return both(array, _apart) if has_tangent(array) else array
 
 
 def with_slopes(
-    cls: Any, ctx: Any, args: tuple[Any, ...], outputs: tuple[Any, ...]
+    cls: Any, ctx: Any, bare: list[Any], outputs: tuple[Any, ...]
 ) -> tuple[Any, ...]:
-    """Return the outputs of `forward` with the tangents that the function defines."""
-    bare = [_array(a) for a in args]
+    """Return the outputs of `forward` with the tangents that the function defines.
+
+    `bare` are the arrays of the arguments before the call.
+    """
     kept = ctx._for_forward if _has_jvp(cls) and ctx._for_forward else ctx._to_save
     saved = [_array(t) for t in kept]
     found = _replaced(cls, ctx, bare, saved, [_array(y) for y in outputs])
