@@ -84,7 +84,9 @@ def test_make_dual_refuses_what_does_not_fit():
     with pytest.raises(GradError, match="make_dual: no level of forward mode is"):
         make_dual(x, x)
     with dual_level():
-        with pytest.raises(ShapeError, match=r"primal has shape \(2,\).* different size"):
+        with pytest.raises(
+            ShapeError, match=r"primal has shape \(2,\).* different size"
+        ):
             make_dual(x, ac.ones(3))
         with pytest.raises(DTypeError, match="Expected primal to be floating point"):
             make_dual(whole, x)
@@ -181,7 +183,9 @@ def test_writes_of_duals(dual, name):
 
 def test_out_has_no_room_for_a_tangent(dual):
     for call in (ac.sin, lambda x, out: ac.add(x, x, out=out)):
-        with pytest.raises(GradError, match=r"array of shape \(2,\) that was made with"):
+        with pytest.raises(
+            GradError, match=r"array of shape \(2,\) that was made with"
+        ):
             call(dual, out=ac.zeros(2))
 
 
@@ -208,7 +212,9 @@ def test_a_kernel_without_a_derivative_is_named(dual, monkeypatch):
     monkeypatch.setattr(calls.ways, "rule_of", lambda spec: None)
     kernel = calls.dual_kernel.__wrapped__(TABLE["tan"])
     array = dual._array
-    with pytest.raises(GradError, match="tan has no forward derivative: it has no rule"):
+    with pytest.raises(
+        GradError, match="tan has no forward derivative: it has no rule"
+    ):
         kernel(array.dtype.empty(array.shape), array)
 
 
@@ -227,7 +233,7 @@ def test_gradients_pass_through_both_parts():
     t.requires_grad_()
     with dual_level():
         x = make_dual(p, t)
-        primal, direction = unpack_dual(x)
+        primal, _ = unpack_dual(x)
         gp, gt = ac.autograd.grad(primal.sum(), (p, t), retain_graph=True)
         assert (gp.tolist(), gt.tolist()) == ([1.0, 1.0], [0.0, 0.0])
         slope = unpack_dual((x**3).sum()).tangent
@@ -380,7 +386,11 @@ def test_a_function_without_a_derivative_is_named(dual):
         def jvp(ctx, t):
             return t, t
 
-    with pytest.raises(GradError, match="Bare: a tangent arrives, but the class has nei"):
+    with pytest.raises(
+        GradError, match="Bare: a tangent arrives, but the class has nei"
+    ):
         Bare.apply(dual)
-    with pytest.raises(GradError, match=r"Short.jvp: returned 2 tangents for 1 outputs"):
+    with pytest.raises(
+        GradError, match=r"Short.jvp: returned 2 tangents for 1 outputs"
+    ):
         Short.apply(dual)

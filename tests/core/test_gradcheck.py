@@ -319,8 +319,11 @@ def test_cotangents_with_gaps():
         ),
         (
             gradcheck,
-            {"check_batched_grad": True, "check_backward_ad": False,
-             "check_forward_ad": True},
+            {
+                "check_batched_grad": True,
+                "check_backward_ad": False,
+                "check_forward_ad": True,
+            },
             "`check_backward_ad` is False; Setting check_batched_grad=True",
         ),
         (

@@ -18,16 +18,7 @@ from autocalc.autograd import forward_ad
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("expecttest", reason="PyTorch's database imports it")
-from torch.autograd import forward_ad as their_forward_ad  # noqa: E402
-
-from tests.operators.both import (  # noqa: E402
-    Skipped,
-    flat,
-    ours,
-    spread,
-    taken_over,
-    theirs,
-)
+from tests.operators.both import Skipped, flat, ours, spread, taken_over  # noqa: E402
 from tests.operators.test_against_database import (  # noqa: E402
     ARRANGED,
     LISTS,
@@ -36,6 +27,7 @@ from tests.operators.test_against_database import (  # noqa: E402
     database,
     find,
 )
+from torch.autograd import forward_ad as their_forward_ad  # noqa: E402
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
 
@@ -178,7 +170,7 @@ def test_gradcheck_of_both_modes(name):
                 pairs = [(old, new) for (_, old), new in places]
                 input, args, kwargs = replaced(mine, pairs)
                 out = process(function_of(name)(input, *args, **kwargs))
-                return [y for y in floats(out, ac.Tensor)]
+                return floats(out, ac.Tensor)
 
             inputs = [x for _, x in leaves]
             if not any(y.requires_grad for y in call(*inputs)):

@@ -18,12 +18,7 @@ from autocalc._dispatch.device.device import (
     host_dtype,
     repeated,
 )
-from autocalc._dispatch.device.dual_parts import (
-    has_tangent,
-    primal_at,
-    tangent_at,
-    top,
-)
+from autocalc._dispatch.device.dual_parts import has_tangent, primal_at, tangent_at, top
 from autocalc._dispatch.device.duals import Dual, DualLevel, functions, no_room
 from autocalc._dispatch.selection.arrays import arrays, constant
 from autocalc._dispatch.selection.provided import provide
@@ -153,21 +148,23 @@ def _part(out: Any) -> Any:
     return out.raw.part if has_tangent(out) else out.dtype
 
 
-def _apart(inputs: Sequence[Any], level: DualLevel) -> tuple[list[Any], list[Any], bool]:
+def _apart(
+    inputs: Sequence[Any], level: DualLevel
+) -> tuple[list[Any], list[Any], bool]:
     """Return primals, tangents, and whether one operand is adjoint."""
     primals, tangents, adjoint = [], [], False
     for x in inputs:
-        tangent = None
+        primal, tangent = x, None
         if x.__class__ is DeviceArray:
             raw = x.raw
             if raw.__class__ is Dual and raw.level is level:
                 tangent = raw._tangent if raw.root is None else raw.tangent
                 adjoint = adjoint or raw.adjoint
-                x = raw.primal
+                primal = raw.primal
         elif x.__class__ is list or x.__class__ is tuple:
             adjoint = adjoint or _has_adjoint(x, level)
-            x, tangent = _primals(x, level), _tangents(x, level)
-        primals.append(x)
+            primal, tangent = _primals(x, level), _tangents(x, level)
+        primals.append(primal)
         tangents.append(tangent)
     return primals, tangents, adjoint
 

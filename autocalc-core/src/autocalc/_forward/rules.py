@@ -84,9 +84,10 @@ def _elementwise(call: Call) -> Any:
     for i, tangent in enumerate(call.tangents):
         if tangent is None:
             continue
-        if tangent.shape != call.shape:
-            tangent = arrays.expand(tangent, call.shape)
-        found = op.rule(arrays, _node(call, op, i), tangent)
+        g = tangent
+        if g.shape != call.shape:
+            g = arrays.expand(g, call.shape)
+        found = op.rule(arrays, _node(call, op, i), g)
         term = found[i] if isinstance(found, (tuple, list)) else found
         if term is not None:
             total = term if total is None else arrays.add(total, term)
@@ -255,7 +256,7 @@ def _gemm(call: Call) -> Any:
     alpha, beta, activation = call.attributes
     if activation != "none" or call.want != 1:
         return DECLINED
-    a, b, bias = call.inputs
+    a, b, _ = call.inputs
     da, db, dbias = call.tangents
     total: Any = None
     for x, y in ((da, b), (a, db)):
@@ -273,7 +274,9 @@ def _gemm(call: Call) -> Any:
 @rule("softmax")
 def _softmax(call: Call) -> Any:
     """Apply the backward kernel: the Jacobian of softmax is symmetric."""
-    return [arrays.softmax_backward(call.tangents[0], call.results[0], *call.attributes)]
+    return [
+        arrays.softmax_backward(call.tangents[0], call.results[0], *call.attributes)
+    ]
 
 
 @rule("log_softmax")

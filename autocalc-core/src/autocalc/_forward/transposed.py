@@ -24,7 +24,6 @@ from autocalc._ops._tensors import tensors
 from autocalc._ops.views import slicing
 from autocalc._tensor import Tensor, make
 
-
 _run = accelerated(
     "backward_pass", Walk.run, Partial, FREED, check_saved, arrays, rule_in_float32
 )

@@ -99,7 +99,9 @@ def _replaced(
     tangents = _tangents(cls, ctx, inner, slopes, kept, primals)
     below = _replaced(cls, ctx, inner, kept, primals)
     return [
-        None if y is None else pair(level, y, None if t is None else primal_at(t, level))
+        None
+        if y is None
+        else pair(level, y, None if t is None else primal_at(t, level))
         for y, t in zip(below, tangents, strict=True)
     ]
 
@@ -128,7 +130,8 @@ def _by_jvp(
     cls: Any, ctx: Any, args: list[Any], slopes: list[Any], count: int
 ) -> list[Any]:
     given = []
-    for a, t in zip(args, slopes, strict=True):
+    for a, slope in zip(args, slopes, strict=True):
+        t = slope
         if t is None and a is not None and ctx._makes_zeros:
             t = zeros_like(a) if arrays.dtype(a).kind == "f" else None
         given.append(None if t is None else make(t, None))
@@ -150,8 +153,9 @@ def _by_backward(
     seeds = [
         None if y is None or arrays.dtype(y).kind != "f" else _seed(y) for y in primals
     ]
-    needs, ctx.needs_input_grad = ctx.needs_input_grad, tuple(
-        t is not None for t in slopes
+    needs, ctx.needs_input_grad = (
+        ctx.needs_input_grad,
+        tuple(t is not None for t in slopes),
     )
     try:
         found = cls.backward(ctx, *seeds)

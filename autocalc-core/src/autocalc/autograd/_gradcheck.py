@@ -16,11 +16,7 @@ from autocalc._ops.arranging.joining import stack
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import number, require, short
 from autocalc._tensor.generator import Generator
-from autocalc.autograd._gradcheck_modes import (
-    check_all,
-    check_modes,
-    direction,
-)
+from autocalc.autograd._gradcheck_modes import check_all, check_modes, direction
 from autocalc.autograd._gradients import grad
 from autocalc.errors import ArgumentError, AutocalcWarning, GradError
 
@@ -180,7 +176,7 @@ def gradcheck(
     check = _Check(where, func, given, checked, tolerance)
     try:
         if check_forward_ad:
-            from autocalc.autograd import _gradcheck_forward as forward  # rare
+            from autocalc.autograd import _gradcheck_forward as forward
 
             forward.compare_forward(check, _outputs, fast_mode)
             if check_batched_forward_grad:
@@ -293,9 +289,8 @@ def gradgradcheck(
 
     def first_derivative(*given: Any) -> list[Tensor]:
         args = list(given)
-        for i in checked:  # forward mode gives tensors without a history
-            if not args[i].requires_grad:
-                args[i] = make(args[i]._array, None).requires_grad_()
+        for i in checked:  # in forward mode, they have no history
+            args[i] = args[i] if args[i].requires_grad else _leaf_of(args[i])
         outputs = _outputs(func, args[:n])
         pairs = [(y, g) for y, g in zip(outputs, args[n:], strict=True)
                  if y.requires_grad]  # fmt: skip
@@ -548,6 +543,10 @@ def _checked_inputs(where: str, inputs: list[Any]) -> list[int]:
             f"requires_grad=True."
         )
     return places
+
+
+def _leaf_of(x: Tensor) -> Tensor:
+    return make(x._array, None).requires_grad_()
 
 
 def _outputs(func: Callable[..., Any], inputs: Sequence[Any]) -> list[Tensor]:

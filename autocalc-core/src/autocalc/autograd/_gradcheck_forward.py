@@ -54,16 +54,15 @@ def _columns(check: Any, outputs: Outputs, i: int) -> None:
 
 def _compare(check: Any, o: int, i: int, found: Any, expected: Any, what: str) -> None:
     tolerance = check.tolerance
-    close = np.isclose(
-        found, expected, tolerance.rtol, tolerance.atol, equal_nan=True
-    )
+    close = np.isclose(found, expected, tolerance.rtol, tolerance.atol, equal_nan=True)
     if close.all():
         return
     at = tuple(int(n) for n in np.argwhere(~close)[0])
     check.fail(
-        f"the tangent of output {o} along {what} of `inputs[{i}]` is {found[at]:.9g} at "
-        f"element {at[0]}, by differences {expected[at]:.9g}; Jacobian computed with "
-        f"forward mode mismatch for output {o} with respect to input {i}"
+        f"the tangent of output {o} along {what} of `inputs[{i}]` is "
+        f"{found[at]:.9g} at element {at[0]}, by differences {expected[at]:.9g}; "
+        f"Jacobian computed with forward mode mismatch for output {o} with respect "
+        f"to input {i}"
     )
 
 

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from autocalc._dispatch.device.batches import Level
+from autocalc._dispatch.device.device import without_tangent
 from autocalc._dispatch.device.duals import DualLevel, functions
 from autocalc._dispatch.device.levels import levels_of
-from autocalc._dispatch.device.device import without_tangent
 from autocalc._graph._node import next_serial
 from autocalc._ops._tensors import tensors
 from autocalc._ops.views import levels

@@ -88,9 +88,7 @@ def check_inputs(where: str, leaves: Sequence[Any]) -> None:
 
 def without_tangents(tree: Any, level: DualLevel) -> Any:
     """Return a structure in which tensors are their primals at a level."""
-    return tree_map(
-        lambda y: primal_of(y, level) if isinstance(y, Tensor) else y, tree
-    )
+    return tree_map(lambda y: primal_of(y, level) if isinstance(y, Tensor) else y, tree)
 
 
 def alike(x: Tensor) -> Tensor:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
@@ -208,7 +208,9 @@ class _Columns:
             self.outputs = [primal_of(y, level) for y in outputs]
             tangents = [tangent_of(y, level) for y in outputs]
             return [
-                alike(y).new_zeros((count, *y.shape)) if t is None else show(t, lanes, 0)
+                alike(y).new_zeros((count, *y.shape))
+                if t is None
+                else show(t, lanes, 0)
                 for y, t in zip(self.outputs, tangents, strict=True)
             ]
 

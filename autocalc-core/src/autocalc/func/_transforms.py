@@ -337,9 +337,7 @@ def _slope(y: Tensor, level: DualLevel, strict: bool) -> Tensor:
 class Linear:
     """A function near a point: its output, and its derivative as a linear function."""
 
-    def __init__(
-        self, where: str, func: Callable[..., Any], primals: Any
-    ) -> None:
+    def __init__(self, where: str, func: Callable[..., Any], primals: Any) -> None:
         self.where = where
         leaves, self._spec = tree_flatten(primals)
         if not leaves:
@@ -364,9 +362,7 @@ class Linear:
             )
         self._backward = [g if g is not None and g._edge else None for g in found]
 
-    def push(
-        self, *tangents: Any
-    ) -> Any:
+    def push(self, *tangents: Any) -> Any:
         """Return the product with the Jacobian."""
         like, where = self.point.tensors, self.where
         vectors = matching(where, tangents, like, self._spec, "the primals")

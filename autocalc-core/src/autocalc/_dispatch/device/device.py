@@ -27,7 +27,13 @@ from autocalc._dispatch.device.batches import (
     place_of_levels,
     shared_by_examples,
 )
-from autocalc._dispatch.device.duals import Dual, DualLevel, DualLibrary, functions, no_room
+from autocalc._dispatch.device.duals import (
+    Dual,
+    DualLevel,
+    DualLibrary,
+    functions,
+    no_room,
+)
 from autocalc._dispatch.device.no_memory import LIBRARY, META, nothing
 from autocalc._dispatch.plugins.discovery import registry
 from autocalc._kernels.adapter import adapt_on
@@ -490,7 +496,7 @@ def reference_on(place: str, spec: KernelSpec) -> Callable[..., None]:
 def has_no_room(a: Any) -> bool:
     """Return whether plain memory cannot hold the elements of a batched array.
 
-    A dual array leaves its tangent behind.
+    Of a dual array only the primal counts.
     """
     a = without_tangent(a)
     return a.__class__ is DeviceArray and not a.raw.is_same

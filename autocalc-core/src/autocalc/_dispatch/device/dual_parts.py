@@ -127,9 +127,7 @@ def is_adjoint_at(array: Any, level: DualLevel) -> bool:
 def adjoint_levels(array: Any) -> list[DualLevel]:
     """Return the levels at which an array is a cotangent with exchanged parts."""
     levels = all_levels(array) if has_tangent(array) else ()
-    return [
-        x for x in levels if isinstance(x, DualLevel) and is_adjoint_at(array, x)
-    ]
+    return [x for x in levels if isinstance(x, DualLevel) and is_adjoint_at(array, x)]
 
 
 def missing_levels(array: Any, source: Any) -> list[DualLevel]:

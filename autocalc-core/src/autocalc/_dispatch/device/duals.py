@@ -102,6 +102,9 @@ class Dual:
         self.root: Dual | None = None
         self.see: See | None = None
 
+    #: Whether another array may have the same memory: its parts may be those of another.
+    is_view = True
+
     # ---- parts -------------------------------------------------------------------
 
     @property
@@ -208,9 +211,7 @@ class Dual:
 
     def transpose(self, *axes: Any) -> Dual:
         """Return a view with the dimensions in another order."""
-        return self._view(
-            self.primal.transpose(*axes), lambda a: a.transpose(*axes)
-        )
+        return self._view(self.primal.transpose(*axes), lambda a: a.transpose(*axes))
 
     def view(self, dtype: Any = None) -> Dual:
         """Return a view; one of other elements has no tangent."""

@@ -231,9 +231,7 @@ class Arrays:
     def is_view(a: Array) -> bool:
         """Return whether `a` is a view of another array: others may see its memory."""
         if a.__class__ is DeviceArray and a.base is None:
-            if a.raw.__class__ is Dual:
-                return True  # its parts may be those of another array
-            return a.raw.__class__ is Batched and a.raw.is_view
+            return a.raw.__class__ in (Batched, Dual) and a.raw.is_view
         return isinstance(a.base, ARRAYS)
 
     @staticmethod
@@ -321,9 +319,7 @@ class Arrays:
                     found[i] = self.without_level(found[i], level)
         return found
 
-    def without_level(self, a: Array, level: Any) -> Array:
-        """Return a cotangent of what all examples of a level share."""
-        return without_level(self, a, level)
+    without_level = without_level
 
     def contiguous(self, a: Array) -> Array:
         """Return `a` itself if it is C-contiguous, otherwise a contiguous copy."""

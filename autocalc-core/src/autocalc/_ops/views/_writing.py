@@ -18,12 +18,7 @@ from autocalc._ops._operator.coerce import as_operand, not_a_tensor
 from autocalc._ops._operator.method import method
 from autocalc._ops._operator.out import shares_elements, spoken
 from autocalc._ops._operator.traced import traced
-from autocalc._ops._operator.view_tracker import (
-    base_of,
-    follow,
-    steps,
-    view_chain_of,
-)
+from autocalc._ops._operator.view_tracker import base_of, follow, steps, view_chain_of
 from autocalc._ops.views import broadcasting, view
 from autocalc._tensor import Tensor, make
 from autocalc.errors import DTypeError, GradError, ShapeError

@@ -63,9 +63,7 @@ def collapsed(g: Tensor, level: DualLevel) -> Tensor:
 class _Arrays:
     """The functions above, on arrays."""
 
-    paired = staticmethod(
-        lambda p, t, level: parts.pair(level, p, t, adjoint=True)
-    )
+    paired = staticmethod(lambda p, t, level: parts.pair(level, p, t, adjoint=True))
     primal_of = staticmethod(parts.primal_at)
     collapsed = staticmethod(parts.collapsed)
     is_adjoint = staticmethod(parts.is_adjoint_at)
@@ -75,9 +73,7 @@ class _Arrays:
 class _Tensors:
     """The functions above, on tensors."""
 
-    paired = staticmethod(
-        lambda p, t, level: paired(p, t, level, adjoint=True)
-    )
+    paired = staticmethod(lambda p, t, level: paired(p, t, level, adjoint=True))
     primal_of = staticmethod(primal_of)
     collapsed = staticmethod(collapsed)
     is_adjoint = staticmethod(lambda g, level: parts.is_adjoint_at(g._array, level))
@@ -106,4 +102,3 @@ def _tangent_rule(k: Any, n: Any, g: Any) -> Any:
 
 
 _PAIR.rule, _PRIMAL.rule, _TANGENT.rule = _pair_rule, _primal_rule, _tangent_rule
-
