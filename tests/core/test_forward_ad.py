@@ -9,7 +9,7 @@ import pytest
 import autocalc as ac
 from autocalc.autograd import forward_ad
 from autocalc.autograd.forward_ad import dual_level, make_dual, unpack_dual
-from autocalc.errors import DTypeError, GradError, ShapeError
+from autocalc.errors import DeviceError, DTypeError, GradError, ShapeError
 from autocalc.func import grad, jvp
 from autocalc.nn import functional as F
 
@@ -98,6 +98,9 @@ def test_make_dual_refuses_what_does_not_fit():
             make_dual(x, None)
         with pytest.raises(GradError, match="make_dual: no level"):
             make_dual(x, x, level=1)
+        nowhere = ac.ones(2, device="meta")
+        with pytest.raises(DeviceError, match="tensors on meta have no tangents"):
+            make_dual(nowhere, nowhere)
 
 
 def test_tangents_are_switched_off(dual):

@@ -31,8 +31,8 @@ from torch.autograd import forward_ad as their_forward_ad  # noqa: E402
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
 
-#: With AUTOCALC_WHOLE_DATABASE=1, all operators run, and more samples of each.
-WHOLE = bool(os.environ.get("AUTOCALC_WHOLE_DATABASE"))
+#: With WHOLE_DATABASE=1, all operators run, and more samples of each.
+WHOLE = bool(os.environ.get("WHOLE_DATABASE"))
 MOST = 8 if WHOLE else 1
 
 #: Otherwise each of so many operators runs, and fewer are checked by differences.

@@ -66,7 +66,9 @@ class Call:
     ) -> None:
         self.spec, self.attributes = spec, attributes
         self.inputs, self.tangents, self.adjoint = _apart(inputs, level)
-        self.want, self.shape, self.dtypes, self.floats = 0, None, [], False
+        self.want, self.floats = 0, False
+        self.shape: Any = None
+        self.dtypes: list[Any] = []
         for i, out in enumerate(outs):
             if out is None:
                 self.dtypes.append(None)
@@ -325,7 +327,8 @@ def _written(
     m = len(spec.inputs)
     inputs, attributes = rest[:m], rest[m:]
     if spec.name == "axpy":
-        _axpy(outs[0], *inputs, level)
+        alpha, x = inputs
+        _axpy(outs[0], alpha, x, level)
         return
     operands = (*outs, *inputs)
     if level.active and any(_tangents(x, level) is not None for x in operands):

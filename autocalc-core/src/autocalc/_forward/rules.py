@@ -104,7 +104,7 @@ def _node(call: Call, op: Op, i: int) -> Any:
         operands = operands or (*call.results, *call.inputs)
         kept.append(operands[place] if i in users else None)
     dtype = call.inputs[i].dtype
-    shapes = (call.shape,) * n
+    shapes: Any = (call.shape,) * n
     return Node(op, edges, tuple(kept), (), shapes, dtype, call.attributes)
 
 
@@ -168,7 +168,7 @@ class Linear(NamedTuple):
     Attributes
     ----------
     operands
-        Their positions.
+        The positions of the operands.
     without
         The positions of operands that are added, and left out here.
     outputs

@@ -162,7 +162,7 @@ def _by_backward(
     except NotImplementedError:
         raise GradError(
             f"{cls.__name__}: a tangent arrives, but the class has neither `jvp` nor "
-            f"`backward`. Define the static method jvp(ctx, *tangents)."
+            f"`backward`. Define the static method `jvp`, which returns tangents."
         ) from None
     finally:
         ctx.needs_input_grad = needs

@@ -16,7 +16,13 @@ from autocalc._ops.arranging.joining import stack
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import number, require, short
 from autocalc._tensor.generator import Generator
-from autocalc.autograd._gradcheck_modes import check_all, check_modes, direction
+from autocalc.autograd._gradcheck_modes import (
+    check_all,
+    check_modes,
+    direction,
+    index_of,
+    same,
+)
 from autocalc.autograd._gradients import grad
 from autocalc.errors import ArgumentError, AutocalcWarning, GradError
 
@@ -462,8 +468,8 @@ class _Check:
         out_at = np.unravel_index(row, self.outputs[o].shape)
         in_at = np.unravel_index(column, self.inputs[i].shape)
         self.fail(
-            f"the gradient of output {o} at element {_index(out_at)} with respect to "
-            f"`inputs[{i}]` at element {_index(in_at)} is "
+            f"the gradient of output {o} at element {index_of(out_at)} with respect to "
+            f"`inputs[{i}]` at element {index_of(in_at)} is "
             f"{analytical[row, column]:.9g}, by differences "
             f"{numerical[row, column]:.9g}; {int((excess > 0).sum())} of {excess.size} "
             f"elements differ by more than {atol} + {rtol} * |numerical|"
@@ -478,7 +484,7 @@ class _Check:
         kept = self.walk(outputs, seeds, self.checked)
         freed = self.walk(outputs, seeds, self.checked, retain_graph=False)
         for i, a, b in zip(self.checked, kept, freed, strict=True):
-            if not _same(a, b, atol=allowed):
+            if not same(a, b, atol=allowed):
                 self.fail(
                     f"two backward passes over one graph gave different gradients of "
                     f"`inputs[{i}]`: the first, with retain_graph=True, changed "
@@ -497,7 +503,7 @@ class _Check:
             alone = [self.walk([y], [seed], self.checked) for seed in seeds]
             for i, batch, *each in zip(self.checked, found, *alone, strict=True):
                 rows = [None, None] if batch is None else _values(batch)
-                if not all(map(_same, rows, each)):
+                if not all(map(same, rows, each)):
                     self.fail(
                         f"a batch of cotangents gives other gradients of "
                         f"`inputs[{i}]` than its members"
@@ -515,7 +521,7 @@ class _Check:
             alone = self.walk([y], [seed], self.checked)
             padded = self.walk(outputs, zeros, self.checked)
             for i, a, b in zip(self.checked, alone, padded, strict=True):
-                if not _same(a, b, rtol=1e-12):
+                if not same(a, b, rtol=1e-12):
                     self.fail(
                         f"the gradient of `inputs[{i}]` from output {o} alone differs "
                         f"from that with zero cotangents for the other outputs"
@@ -588,17 +594,3 @@ def _random_like(y: Tensor, seed: int, *, gaps: bool = False) -> Tensor:
     values = values + 0.5
     values = values[..., 0] if gaps else values
     return values.requires_grad_(y.requires_grad)
-
-
-def _same(
-    a: Array | None, b: Array | None, rtol: float = 0.0, atol: float | None = None
-) -> bool:
-    if a is None or b is None:
-        other = a if b is None else b
-        return other is None or not other.any()
-    atol = rtol if atol is None else atol
-    return bool(np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=True))
-
-
-def _index(place: Sequence[Any]) -> str:
-    return str(tuple(int(i) for i in place))

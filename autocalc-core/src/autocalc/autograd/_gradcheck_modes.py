@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -48,3 +49,17 @@ def direction(shape: tuple[int, ...], seed: int) -> Any:
     """Return random numbers, away from 0, of both signs."""
     rng = np.random.default_rng(seed)
     return rng.uniform(0.5, 1.5, shape) * rng.choice([-1.0, 1.0], shape)
+
+
+def same(a: Any, b: Any, rtol: float = 0.0, atol: float | None = None) -> bool:
+    """Return whether two gradients are equal within limits; None is zero."""
+    if a is None or b is None:
+        other = a if b is None else b
+        return other is None or not other.any()
+    atol = rtol if atol is None else atol
+    return bool(np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=True))
+
+
+def index_of(place: Sequence[Any]) -> str:
+    """Return the text of an index."""
+    return str(tuple(int(i) for i in place))

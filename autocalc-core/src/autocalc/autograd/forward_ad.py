@@ -8,16 +8,19 @@ result, which `unpack_dual` returns.
 
 from __future__ import annotations
 
-from contextlib import ContextDecorator
-from typing import Any, NamedTuple
+from contextlib import ContextDecorator as _ContextDecorator
+from typing import Any as _Any
+from typing import NamedTuple as _NamedTuple
 
-from autocalc._dispatch.device.device import DeviceDType, is_batched
-from autocalc._dispatch.device.duals import DualLevel, functions
-from autocalc._ops.views.duals import paired, primal_of, tangent_of
+from autocalc._dispatch.device.duals import DualLevel as _DualLevel
+from autocalc._dispatch.device.duals import functions as _functions
+from autocalc._ops.views.duals import paired as _paired
+from autocalc._ops.views.duals import primal_of as _primal_of
+from autocalc._ops.views.duals import tangent_of as _tangent_of
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_type
-from autocalc.autograd._levels import new_dual
-from autocalc.errors import DeviceError, DTypeError, GradError, ShapeError
+from autocalc._tensor.checks import check_type as _check_type
+from autocalc.autograd._levels import new_dual as _new_dual
+from autocalc.errors import DTypeError, GradError, ShapeError
 
 __all__ = [
     "UnpackedDualTensor",
@@ -29,7 +32,7 @@ __all__ = [
 ]
 
 #: The level that is entered, or None.  There is at most one.
-_entered: DualLevel | None = None
+_entered: _DualLevel | None = None
 
 
 def enter_dual_level() -> int:
@@ -57,7 +60,7 @@ def enter_dual_level() -> int:
             "not supported at the moment: leave the level first, or use func.jvp, "
             "whose calls can be nested."
         )
-    _entered = new_dual()
+    _entered = _new_dual()
     return 0
 
 
@@ -92,7 +95,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
     _entered = None
 
 
-class dual_level(ContextDecorator):
+class dual_level(_ContextDecorator):
     """Enter a level of forward mode in a ``with`` statement, or for a function.
 
     Examples
@@ -138,6 +141,8 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         If one of the tensors is not a floating-point tensor, or their dtypes differ.
     ShapeError
         If the shapes differ.
+    DeviceError
+        If a tensor is not on the CPU.
 
     Examples
     --------
@@ -149,8 +154,8 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     UnpackedDualTensor(primal=tensor(0.), tangent=tensor(2.))
     """
     here = _at("make_dual", level)
-    check_type("make_dual", "tensor", tensor, Tensor, "a tensor")
-    check_type("make_dual", "tangent", tangent, Tensor, "a tensor")
+    _check_type("make_dual", "tensor", tensor, Tensor, "a tensor")
+    _check_type("make_dual", "tangent", tangent, Tensor, "a tensor")
     for name, x in (("primal", tensor), ("tangent", tangent)):
         if not x.is_floating_point():
             raise DTypeError(
@@ -158,7 +163,6 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
                 f"floating point or complex, but got: {x.dtype}. Convert it with "
                 f".float()."
             )
-        check_on_cpu("make_dual", x)
     if tensor.shape != tangent.shape:
         raise ShapeError(
             f"make_dual: the primal has shape {tuple(tensor.shape)}, and the tangent "
@@ -170,21 +174,10 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             f"make_dual: the primal is {tensor.dtype.name}, and the tangent "
             f"{tangent.dtype.name}; they must have one dtype. Convert the tangent."
         )
-    return paired(tensor, tangent, here)
+    return _paired(tensor, tangent, here)
 
 
-def check_on_cpu(where: str, x: Tensor) -> None:
-    """Raise if a tensor is on a device whose arrays have no tangents."""
-    dtype = x._array.dtype
-    if dtype.__class__ is DeviceDType and not is_batched(dtype):
-        raise DeviceError(
-            f"{where}: a tensor is on {dtype.place}, where forward mode is not "
-            f"available; it needs tensors on the CPU. Use reverse mode, such as "
-            f"func.vjp."
-        )
-
-
-def _at(where: str, level: int | None) -> DualLevel:
+def _at(where: str, level: int | None) -> _DualLevel:
     if _entered is None or level not in (0, None):
         raise GradError(
             f"{where}: no level of forward mode is entered. Trying to create a dual "
@@ -194,13 +187,13 @@ def _at(where: str, level: int | None) -> DualLevel:
     return _entered
 
 
-class UnpackedDualTensor(NamedTuple):
+class UnpackedDualTensor(_NamedTuple):
     """The parts of a dual tensor, as `unpack_dual` returns them.
 
     Attributes
     ----------
     primal
-        The values.
+        The values without the tangent.
     tangent
         The derivative along the direction, or None for a tensor without a tangent.
     """
@@ -215,7 +208,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     Parameters
     ----------
     tensor
-        Any tensor.
+        A tensor with or without a tangent.
     level
         The number of the level: 0, or None.
 
@@ -232,32 +225,32 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     >>> forward_ad.unpack_dual(ac.tensor(1.0)).tangent is None
     True
     """
-    check_type("unpack_dual", "tensor", tensor, Tensor, "a tensor")
+    _check_type("unpack_dual", "tensor", tensor, Tensor, "a tensor")
     if _entered is None or level not in (0, None):
         return UnpackedDualTensor(tensor, None)
-    parts = primal_of(tensor, _entered), tangent_of(tensor, _entered)
+    parts = _primal_of(tensor, _entered), _tangent_of(tensor, _entered)
     return UnpackedDualTensor(*parts)
 
 
 def _is_fwd_grad_enabled() -> bool:
-    return functions.enabled
+    return _functions.enabled
 
 
-class _set_fwd_grad_enabled(ContextDecorator):
+class _set_fwd_grad_enabled(_ContextDecorator):
     """Switch tangents on or off, and restore the state at the end of a block."""
 
     def __init__(self, mode: bool) -> None:
-        self.before = functions.enabled
-        functions.enabled = bool(mode)
+        self.before = _functions.enabled
+        _functions.enabled = bool(mode)
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, *_: object) -> None:
-        functions.enabled = self.before
+        _functions.enabled = self.before
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _Any:
     if name == "_current_level":  # programs for PyTorch read it
         return -1 if _entered is None else 0
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

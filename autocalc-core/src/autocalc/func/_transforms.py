@@ -325,10 +325,10 @@ def jvp(
 
 def _slope(y: Tensor, level: DualLevel, strict: bool) -> Tensor:
     """Return the tangent of an output, or zeros where it does not depend."""
-    found = tangent_of(y, level)
+    found, where = tangent_of(y, level), "jvp"
     if found is None and strict:
         raise GradError(
-            f"jvp: strict=True, but an output of shape {tuple(y.shape)} does not "
+            f"{where}: strict=True, but an output of shape {tuple(y.shape)} does not "
             f"depend on the inputs."
         )
     return zeros_like(alike(primal_of(y, level))) if found is None else found

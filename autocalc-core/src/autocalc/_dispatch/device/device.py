@@ -251,7 +251,10 @@ def _dual_library(place: str) -> DualLibrary:
     def part(dtype: DType) -> Any:
         return dtype_on(rest, dtype) if inner else dtype
 
-    return DualLibrary(lambda: level_of(top), part, lambda: levels_at(place))
+    def level() -> Any:
+        return level_of(top)
+
+    return DualLibrary(level, part, lambda: levels_at(place))
 
 
 @lru_cache(None)

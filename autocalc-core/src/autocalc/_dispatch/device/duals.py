@@ -6,11 +6,10 @@ and the *tangent* t, which is their derivative.  The number e belongs to one cal
 e e = 0.  Like a batched array, a dual array is an array on a device of its own.
 Kernels for these devices are made from forward rules (`autocalc._forward`).
 
-The reverse pass through dual arrays needs no rules of its own.  If the cotangents of
-the two parts of y are u (of the primal) and v (of the tangent), then the dual array
-v + e u, with the parts exchanged, is the cotangent of y: the rules of reverse mode,
-with all products in dual numbers, lead from it to the exchanged cotangent of x.  Such a
-cotangent is marked as `adjoint`.
+The reverse pass through dual arrays needs no rules of its own.  Let u be the cotangent
+of the primal of y, and v that of its tangent.  The dual array v + e u, with the parts
+exchanged, is then the cotangent of y.  The rules of reverse mode, in dual numbers, lead
+from it to the exchanged cotangent of x.  Such a cotangent is marked as `adjoint`.
 """
 
 from __future__ import annotations
@@ -102,7 +101,7 @@ class Dual:
         self.root: Dual | None = None
         self.see: See | None = None
 
-    #: Whether another array may have the same memory: its parts may be those of another.
+    #: Whether another array may have the same memory: that of its parts.
     is_view = True
 
     # ---- parts -------------------------------------------------------------------
