@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import autocalc as ac
+from autocalc._dispatch.selection.arrays import arrays
 from autocalc.autograd import forward_ad
 from autocalc.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from autocalc.errors import DeviceError, DTypeError, GradError, ShapeError
@@ -98,6 +99,13 @@ def test_make_dual_refuses_what_does_not_fit():
             make_dual(x, None)
         with pytest.raises(GradError, match="make_dual: no level"):
             make_dual(x, x, level=1)
+        dual = make_dual(x, x)
+        assert unpack_dual(dual).tangent is x
+        for pair in ((dual, x), (x, dual)):
+            with pytest.raises(
+                GradError, match="has a forward gradient at the same le"
+            ):
+                make_dual(*pair)
         nowhere = ac.ones(2, device="meta")
         with pytest.raises(DeviceError, match="tensors on meta have no tangents"):
             make_dual(nowhere, nowhere)
@@ -186,10 +194,15 @@ def test_writes_of_duals(dual, name):
 
 def test_out_has_no_room_for_a_tangent(dual):
     for call in (ac.sin, lambda x, out: ac.add(x, x, out=out)):
-        with pytest.raises(
-            GradError, match=r"array of shape \(2,\) that was made with"
-        ):
+        with pytest.raises(GradError, match="an out= function does not support tangen"):
             call(dual, out=ac.zeros(2))
+    with pytest.raises(GradError, match="add: an out= function does not support"):
+        ac.add(ac.ones(2), ac.ones(2), out=dual)
+    plain = ac.zeros(2)._array
+    with pytest.raises(GradError, match=r"array of shape \(2,\) that was made with"):
+        arrays.copy(dual._array, into=plain)
+    with pytest.raises(GradError, match=r"array of shape \(2,\) that was made with"):
+        arrays.sin(dual._array, into=plain)
 
 
 def test_optimizers_refuse_tangents(dual):
@@ -359,6 +372,19 @@ def test_a_function_with_jvp_or_backward(dual):
         again = jvp(lambda x: jvp(f, (x,), (one,))[1], (x,), (one,))[1]  # noqa: B023
         assert again.item() == expected
     assert jvp(grad(lambda x: Cube.apply(x, 3)[0]), (x,), (x,))[1].item() == 24.0
+
+
+def test_vjp_is_another_name_of_backward(dual):
+    class Double(ac.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def vjp(ctx, g):
+            return g * 2
+
+    assert tangent(Double.apply(dual)) == [6.0, 8.0]
 
 
 def test_a_function_written_in_place(dual):

@@ -238,6 +238,11 @@ class Function:
     #: tangent for each output. Otherwise tangents are found from `backward`.
     jvp: Any = None
 
+    def __init_subclass__(cls) -> None:
+        """Take `vjp` as another name of `backward`."""
+        if "vjp" in cls.__dict__ and "backward" not in cls.__dict__:
+            cls.backward = staticmethod(cls.vjp)  # type: ignore[attr-defined]  # it is there
+
     @classmethod
     def apply(cls, *args: Any, **words: Any) -> Any:
         """Run `forward` and record it as one node."""

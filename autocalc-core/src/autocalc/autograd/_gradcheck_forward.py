@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from autocalc._ops.creation.from_data import from_numpy
-from autocalc._ops.views.duals import paired, tangent_of
+from autocalc._ops.creation.like import zeros_like
 from autocalc._ops.views.levels import hide, show
 from autocalc._tensor import Tensor
 from autocalc.autograd._gradcheck_modes import direction
-from autocalc.autograd._levels import entered, entered_dual
+from autocalc.autograd._levels import entered
+from autocalc.autograd.forward_ad import dual_level, make_dual, unpack_dual
 
 Outputs = Callable[..., list[Tensor]]
 
@@ -68,8 +69,8 @@ def _compare(check: Any, o: int, i: int, found: Any, expected: Any, what: str) -
 
 def slopes(check: Any, outputs: Outputs, i: int, v: Any) -> list[Any]:
     """Return the tangents of all outputs as arrays."""
-    with entered_dual() as level:
-        found = _duals(check, outputs, i, _tensor(check, i, v), level)
+    with dual_level():
+        found = _duals(check, outputs, i, _tensor(check, i, v))
         return [_values(t, y) for y, t in found]
 
 
@@ -77,12 +78,13 @@ def _tensor(check: Any, i: int, v: Any) -> Tensor:
     return from_numpy(np.asarray(v, check.inputs[i].dtype.numpy))
 
 
-def _duals(check: Any, outputs: Outputs, i: int, v: Tensor, level: Any) -> list[Any]:
+def _duals(check: Any, outputs: Outputs, i: int, v: Tensor) -> list[Any]:
     """Return the outputs and their tangents; those of other inputs are zero."""
     inputs = [x.detach() if isinstance(x, Tensor) else x for x in check.inputs]
-    inputs[i] = paired(inputs[i], v, level)
-    found = outputs(check.func, inputs)
-    return [(y, tangent_of(y, level)) for y in found]
+    for j in check.checked:
+        tangent = v if j == i else zeros_like(inputs[j])
+        inputs[j] = make_dual(inputs[j], tangent)
+    return [unpack_dual(y) for y in outputs(check.func, inputs)]
 
 
 def _values(t: Tensor | None, y: Tensor) -> Any:
@@ -95,9 +97,9 @@ def compare_batches(check: Any, outputs: Outputs) -> None:
         shape = check.inputs[i].shape
         batch = np.stack([direction(shape, i + b) for b in range(2)])
         alone = [slopes(check, outputs, i, v) for v in batch]
-        with entered(2) as lanes, entered_dual() as level:
+        with entered(2) as lanes, dual_level():
             v = hide(_tensor(check, i, batch), lanes, 0)
-            found = _duals(check, outputs, i, v, level)
+            found = _duals(check, outputs, i, v)
             together = [
                 np.zeros((2, *y.shape)) if t is None else _values(show(t, lanes, 0), y)
                 for y, t in found

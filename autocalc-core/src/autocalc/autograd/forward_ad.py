@@ -174,7 +174,16 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             f"make_dual: the primal is {tensor.dtype.name}, and the tangent "
             f"{tangent.dtype.name}; they must have one dtype. Convert the tangent."
         )
-    return _paired(tensor, tangent, here)
+    for name, x in (("primal", tensor), ("tangent", tangent)):
+        if _tangent_of(x, here) is not None:
+            raise GradError(
+                f"make_dual: the {name} of shape {tuple(x.shape)} has a forward "
+                f"gradient at the same level already. Take its primal by unpack_dual."
+            )
+    dual = _paired(tensor, tangent, here)
+    if dual._array.raw.level is here:
+        dual._array.raw.held = tangent
+    return dual
 
 
 def _at(where: str, level: int | None) -> _DualLevel:
@@ -228,8 +237,11 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     _check_type("unpack_dual", "tensor", tensor, Tensor, "a tensor")
     if _entered is None or level not in (0, None):
         return UnpackedDualTensor(tensor, None)
-    parts = _primal_of(tensor, _entered), _tangent_of(tensor, _entered)
-    return UnpackedDualTensor(*parts)
+    raw = getattr(tensor._array, "raw", None)
+    held = getattr(raw, "held", None)
+    if held is None or held._array is not raw._tangent or raw.level is not _entered:
+        held = _tangent_of(tensor, _entered)
+    return UnpackedDualTensor(_primal_of(tensor, _entered), held)
 
 
 def _is_fwd_grad_enabled() -> bool:

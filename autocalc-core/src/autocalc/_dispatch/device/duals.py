@@ -81,8 +81,10 @@ class Dual:
         Whether this is a cotangent with exchanged parts.
     """
 
-    __slots__ = ("_adjoint", "_primal", "_tangent", "level", "part", "root", "see",
-                 "shape")  # fmt: skip
+    __slots__ = (
+        *("_adjoint", "_primal", "_tangent", "held", "level", "part", "root", "see"),
+        "shape",
+    )
 
     def __init__(
         self,
@@ -97,6 +99,8 @@ class Dual:
         self.level, self.part, self.shape = level, part, tuple(shape)
         self._primal, self._tangent = primal, tangent
         self._adjoint = adjoint
+        #: The tensor of a user whose array is the tangent, or None.
+        self.held: Any = None
         #: For a view: the array that it is a view of, and the function of the view.
         self.root: Dual | None = None
         self.see: See | None = None
