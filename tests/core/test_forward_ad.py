@@ -11,7 +11,7 @@ from autocalc._dispatch.selection.arrays import arrays
 from autocalc.autograd import forward_ad
 from autocalc.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from autocalc.errors import DeviceError, DTypeError, GradError, ShapeError
-from autocalc.func import grad, jvp
+from autocalc.func import grad, hessian, jvp
 from autocalc.nn import functional as F
 
 
@@ -423,3 +423,19 @@ def test_a_function_without_a_derivative_is_named(dual):
         GradError, match=r"Short.jvp: returned 2 tangents for 1 outputs"
     ):
         Short.apply(dual)
+
+
+@pytest.mark.parametrize("name", ["jvp", "of a gradient", "hessian"])
+def test_compiled_functions_use_forward_mode(name):
+    def f(x):
+        return x.sin().cos().sum() * x[0]
+
+    function = {
+        "jvp": lambda x: jvp(f, (x,), (x,))[1],
+        "of a gradient": lambda x: jvp(grad(f), (x,), (x,))[1],
+        "hessian": hessian(f),
+    }[name]
+    compiled = ac.compile(function)
+    for i in range(4):
+        x = numbers(4, seed=i)
+        assert ac.allclose(compiled(x), function(x), atol=1e-12)

@@ -351,7 +351,9 @@ class DualLibrary(WithoutWork):
         return array.strided(shape, strides, offset)
 
     def address(self, array: Dual) -> int:
-        """Return the address of the first element."""
+        """Return the address of the first element; of a new array, a number."""
+        if array._primal is None:  # recordings ask for it before the kernel runs
+            return id(array)
         primal = array.primal
         if hasattr(primal, "host"):
             return int(primal.address)
