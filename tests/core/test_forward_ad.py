@@ -240,6 +240,11 @@ def test_views_by_strides_need_strides(dual):
         tangent(row.as_strided((3,), (1,), 0))
 
 
+def test_the_norm_of_zeros_has_a_slope_of_zero():
+    with dual_level():
+        assert tangent(make_dual(ac.zeros(3), ac.ones(3)).norm()) == 0.0
+
+
 # ---- both modes ----------------------------------------------------------------------
 
 

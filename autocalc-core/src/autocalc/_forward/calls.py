@@ -16,6 +16,7 @@ from autocalc._dispatch.device.device import (
     DeviceArray,
     DeviceDType,
     host_dtype,
+    joined_dtype,
     repeated,
 )
 from autocalc._dispatch.device.dual_parts import has_tangent, primal_at, tangent_at, top
@@ -355,6 +356,7 @@ class Functions:
         return getattr(arrays, name)
 
     number = staticmethod(constant)
+    joined_dtype = staticmethod(joined_dtype)
 
     @staticmethod
     def repeated(array: Any, part: Any) -> Any:

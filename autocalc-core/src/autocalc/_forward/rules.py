@@ -351,3 +351,17 @@ def _max_pool(call: Call) -> Any:
     index = arrays.reshape(indices, (n, channels, -1))
     found = arrays.gather(arrays.contiguous(plane), index, 2)
     return [arrays.reshape(found, call.shape), None]
+
+
+@rule("grad_norm")
+def _grad_norm(call: Call) -> Any:
+    """Differentiate the root of a sum of squares; at 0 the derivative is taken as 0."""
+    total, norm = None, call.results[0]
+    for x, t in zip(call.inputs[0], call.tangents[0], strict=True):
+        if t is not None:
+            term = arrays.sum(arrays.mul(x, t), tuple(range(x.ndim)), False)
+            total = term if total is None else arrays.add(total, term)
+    zero, one = arrays.constant(0, norm), arrays.constant(1, norm)
+    none = arrays.compare(norm, zero, "eq")
+    share = arrays.div(one, arrays.where(none, one, norm))
+    return [arrays.mul(total, arrays.where(none, zero, share))]

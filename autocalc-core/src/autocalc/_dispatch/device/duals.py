@@ -150,7 +150,9 @@ class Dual:
         if tangent is None and root._tangent is None:
             return
         k = functions.k
-        whole = k.empty_like(root.primal, root.shape, self.part)
+        given = [a for a in (root._tangent, tangent) if a is not None]
+        there = k.joined_dtype(root.primal, *given)
+        whole = k.empty_like(root.primal, root.shape, there)
         known = k.constant(0, whole) if root._tangent is None else root._tangent
         k.copy(known, into=whole)
         place = self.see(whole)  # type: ignore[misc]  # a view has it
