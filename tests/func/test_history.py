@@ -99,7 +99,7 @@ def test_no_grad_around_a_transform_keeps_its_derivative(name):
     alike(found, expected)
 
 
-def test_no_grad_inside_a_function_stops_the_derivative():
+def test_no_grad_inside_a_function_stops_gradients_but_no_tangents():
     def f(x):
         with ac.no_grad():
             stopped = x**2
@@ -107,7 +107,7 @@ def test_no_grad_inside_a_function_stops_the_derivative():
 
     x = numbers(3)
     alike(grad(f)(x), x**2)
-    alike(jvp(f, (x,), (x,))[1], (x**3).sum())
+    alike(jvp(f, (x,), (x,))[1], (3 * x**3).sum())
 
 
 def test_detach_inside_a_function_stops_the_derivative():

@@ -14,6 +14,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from autocalc._dispatch._callers import marks
+from autocalc._dispatch.device.dual_parts import adjoint_levels
 from autocalc._dispatch.device.levels import levels_of
 from autocalc._dispatch.engine.eager import bind
 from autocalc._dispatch.selection.upcast import HALVES
@@ -336,7 +337,10 @@ class Walk:
         """
         for level in levels_of(g._array if self.k.records else g):
             if node.serial < level.start and not level.active:
-                g = self.k.sum(self.k.shown(g, level, 0), (0,), False)
+                g = self.k.without_level(g, level)
+        for level in adjoint_levels(g._array if self.k.records else g):
+            if node.serial < level.start:
+                g = self.k.without_level(g, level)
         return g
 
 

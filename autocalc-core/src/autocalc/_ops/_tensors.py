@@ -104,13 +104,13 @@ class Tensors:
         """Return the sum of two terms of a cotangent; see `arrays.alike`."""
         if a._array.dtype is not b._array.dtype:
             given = a._array
-            a = levels.summed(a, b._array, self._total)
-            b = levels.summed(b, given, self._total)
+            a = levels.summed(self, a, b._array)
+            b = levels.summed(self, b, given)
         return arithmetic.add_op(a, b)
 
-    def _total(self, a: Tensor) -> Tensor:
-        found: Tensor = self.sum(a, (0,), False)
-        return found
+    def without_level(self, a: Tensor, level: Any) -> Tensor:
+        """Return a cotangent of what all examples of a level share."""
+        return levels.without_level(self, a, level)
 
     def add_into(self, total: Tensor, value: Tensor) -> Tensor:
         """Return the sum; a recorded pass writes nothing in place."""

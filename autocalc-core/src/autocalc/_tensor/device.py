@@ -198,6 +198,18 @@ def host_array(array: Any) -> Any:
     return array.host() if array.__class__ is DeviceArray else array
 
 
+def host_copy(array: Any, force: bool) -> Any:
+    """Return a copy of a device's array if `force` is true; otherwise raise.
+
+    The elements of batched and dual arrays are in the memory of the CPU.
+    """
+    if force or is_batched(array.dtype):
+        return array.host()
+    raise ArgumentError(
+        f"numpy: the tensor is on {device_of(array)}; use cpu().numpy()."
+    )
+
+
 def numbered(kind: str, device: int | str | Device | None) -> Device:
     """Return a device of this kind, which may be given by its number alone."""
     if device is None:

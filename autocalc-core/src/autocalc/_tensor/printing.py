@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._dispatch.device.dual_parts import has_tangent
 from autocalc._dispatch.device.levels import levels_of, shown
 from autocalc._tensor import dtypes
 from autocalc._tensor._number_texts import Form, form_of
@@ -149,11 +150,16 @@ def describe(x: Any) -> str:  # a Tensor, whose module imports this one
 
 def _describe_batched(x: Any, level: Any) -> str:
     """Return the elements of all examples of a level of `vmap`."""
-    whole: Any = object.__new__(x.__class__)
-    whole._array = shown(x._array, level, 0)
-    whole._edge = whole._version = whole._view = None
-    value = describe(whole).replace("\n", "\n    ")
+    value = describe(_bare(x, shown(x._array, level, 0))).replace("\n", "\n    ")
     return f"BatchedTensor(lvl={level.number}, bdim=0, value=\n    {value}\n)"
+
+
+def _bare(x: Any, array: Any) -> Any:
+    """Return a tensor of the class of `x` with an array, and without a history."""
+    bare: Any = object.__new__(x.__class__)
+    bare._array = array
+    bare._edge = bare._version = bare._view = None
+    return bare
 
 
 def _extras(x: Any) -> list[str]:
@@ -173,6 +179,9 @@ def _extras(x: Any) -> list[str]:
         extras.append(f"grad_fn=<{x._node().op.name}>")
     elif x.requires_grad:
         extras.append("requires_grad=True")
+    array = x._array
+    if has_tangent(array) and array.raw.level.active and array.raw.tangent is not None:
+        extras.append(f"tangent={describe(_bare(x, array.raw.tangent))}")
     return extras
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from autocalc._absent import groups_by_name
 from autocalc._dispatch.device.addresses import address
-from autocalc._dispatch.device.device import DeviceArray, is_batched
+from autocalc._dispatch.device.device import DeviceArray, without_tangent
 from autocalc._dispatch.engine.eager import accelerate, accelerated, bind
 from autocalc._dispatch.selection.layout import dense_order, fits_order
 from autocalc._dispatch.selection.state import current, recordings, refuse_reading
@@ -17,7 +17,7 @@ from autocalc._dispatch.selection.upcast import FLOAT_KINDS
 from autocalc._graph._node import Leaf, Node, Version
 from autocalc._tensor import dtypes
 from autocalc._tensor.checks import FLAG, as_int, check_flag, check_type
-from autocalc._tensor.device import Device, device_of
+from autocalc._tensor.device import Device, device_of, host_copy
 from autocalc._tensor.dlpack import lend
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.hooks import (
@@ -371,7 +371,8 @@ class Tensor(Methods):
 
     def detach(self) -> Tensor:
         """Return a tensor that shares the memory and has no gradient history."""
-        result = make(self._array, None)
+        a = self._array
+        result = make(without_tangent(a) if a.__class__ is DeviceArray else a, None)
         result._version = self._cell()
         return result
 
@@ -440,16 +441,9 @@ class Tensor(Methods):
         if recordings:
             refuse_reading("numpy")
         if self._array.__class__ is DeviceArray:
-            return self._host(force)  # type: ignore[no-any-return]  # NumPy's
+            return host_copy(self._array, force)  # type: ignore[no-any-return]  # NumPy's
         self._cell().exported = True
         return self._array  # type: ignore[no-any-return]  # NumPy's on CPUs
-
-    def _host(self, force: bool) -> Any:
-        """Return a copy of a device's array if `force` is true; otherwise raise."""
-        if force or is_batched(self._array.dtype):
-            return self._array.host()
-        message = f"numpy: the tensor is on {self.device}; use cpu().numpy()."
-        raise ArgumentError(message)
 
     def __dlpack__(self, **options: Any) -> Any:
         stream = options.get("stream")

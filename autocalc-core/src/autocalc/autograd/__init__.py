@@ -40,6 +40,7 @@ __all__ = [
     "backward",
     "detect_anomaly",
     "enable_grad",
+    "forward_ad",
     "functional",
     "grad",
     "gradcheck",
@@ -76,15 +77,17 @@ def Variable(data: Any, requires_grad: bool = False) -> Tensor:
     return tensor
 
 
+_LATE = ("forward_ad", "graph")
+
 if _TYPE_CHECKING:
-    from autocalc.autograd import graph
+    from autocalc.autograd import forward_ad, graph
 else:  # a type checker knows the names that exist
     _missing = _lookup(__name__)
 
     def __getattr__(name: str) -> Any:
-        if name == "graph":  # it is a percent of all that is imported
-            return import_module("autocalc.autograd.graph")
+        if name in _LATE:  # each is a percent of all that is imported
+            return import_module(f"autocalc.autograd.{name}")
         return _missing(name)
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), "graph"})
+        return sorted({*globals(), *_LATE})

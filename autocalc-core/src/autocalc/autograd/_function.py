@@ -8,6 +8,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from autocalc._dispatch.device.device import DeviceArray
 from autocalc._dispatch.selection.provided import provided
 from autocalc._dispatch.selection.state import current, enter, leave
 from autocalc._graph._node import Leaf, Node, Output
@@ -51,13 +52,16 @@ class FunctionContext:
         self._non_differentiable: set[int] = set()
         self._dirty: set[int] = set()
         self._makes_zeros = True
+        self._for_forward: tuple[Tensor | None, ...] | None = None
+        self._kept: list[Tensor] = []
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep `tensors` until the backward pass."""
         self._to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
-        """Do nothing: directional derivatives are derivatives of `backward`."""
+        """Keep `tensors` for `jvp`, which gets them as `saved_tensors`."""
+        self._for_forward = tensors
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
@@ -183,7 +187,9 @@ def _edge_of(node: Node, place: tuple[str, int]) -> Any:
 class Function:
     """The base class of operators that users write.
 
-    Define the static methods `forward` and `backward`, and call `apply`.
+    Define the static methods `forward` and `backward`, and call `apply`.  In forward
+    mode, the static method ``jvp(ctx, *tangents)`` returns the tangents of the results.
+    Without it, they are found from `backward`, which must then be differentiable.
 
     Examples
     --------
@@ -257,6 +263,15 @@ class Function:
             f"{name}.apply(...) with the arguments of `forward`."
         )
 
+    #: A class may define the static method ``jvp(ctx, *tangents)``, which returns one
+    #: tangent for each output. Otherwise tangents are found from `backward`.
+    jvp: Any = None
+
+    def __init_subclass__(cls) -> None:
+        """Take `vjp` as another name of `backward`."""
+        if "vjp" in cls.__dict__ and "backward" not in cls.__dict__:
+            cls.backward = staticmethod(cls.vjp)  # type: ignore[attr-defined]  # it is there
+
     @classmethod
     def apply(cls, *args: Any, **words: Any) -> Any:
         """Run `forward` and record it as one node."""
@@ -269,6 +284,12 @@ class Function:
                 return _computed_by_rule(cls, level, args, apart)
         edges = tuple(a._edge if isinstance(a, Tensor) else None for a in args)
         ctx = FunctionContext(tuple(edge is not None for edge in edges))
+        before = None
+        if any(isinstance(a, Tensor) and a._array.__class__ is DeviceArray
+               for a in args):  # fmt: skip
+            from autocalc.autograd import _function_slopes as slopes  # rare
+
+            before = slopes.arrays_before(args)
         token = enter(grad=False)
         try:
             if apart:
@@ -283,6 +304,8 @@ class Function:
         for out in results:
             if id(out) in ctx._dirty:
                 out._cell().count += 1
+        if before is not None:
+            results = slopes.with_slopes(cls, ctx, before, results)
         if (
             any(edges)
             and current().grad

@@ -19,10 +19,11 @@ from autocalc._tensor.checks import number, require, short
 from autocalc._tensor.generator import Generator
 from autocalc.autograd._gradcheck_modes import (
     check_all,
-    compare_products,
+    check_modes,
     direction,
+    index_of,
     of_values,
-    refuse_modes,
+    same,
 )
 from autocalc.autograd._gradients import grad
 from autocalc.errors import ArgumentError, AutocalcWarning, GradError
@@ -125,14 +126,13 @@ def gradcheck(
         True to also compare batched gradients (`is_grads_batched` of `grad`) with
         single ones.
     check_forward_ad
-        True to also check the products of `autograd.functional.jvp`, which are computed
-        by two backward passes because there is no forward mode.
+        True to also compare tangents of forward mode with the differences.
     check_batched_forward_grad
-        It must be False: there is no forward mode.
+        True to also compare a batch of tangents with single ones.
+    check_backward_ad
+        False to check forward mode only.
     masked
         It has no effect: of sparse inputs, only the values that they store are changed.
-    check_backward_ad
-        It must be True, because there is no other mode.
     fast_mode
         True to check the gradient along one random direction only, instead of for each
         element.
@@ -152,8 +152,8 @@ def gradcheck(
     DTypeError
         If an input that requires a gradient is not of float64.
     ArgumentError
-        If `func` is not a function, `inputs` is neither a tensor nor a tuple, or a flag
-        requests a mode that does not exist.
+        If `func` is not a function, `inputs` is neither a tensor nor a tuple, or the
+        flags request no mode, or a check without its mode.
 
     Examples
     --------
@@ -168,14 +168,14 @@ def gradcheck(
         masked=masked or False,
         check_undefined_grad=check_undefined_grad,
         check_grad_dtypes=check_grad_dtypes,
-        check_batched_grad=check_batched_grad,
-        check_forward_ad=check_forward_ad,
         fast_mode=fast_mode,
     )
-    refuse_modes(
+    check_modes(
         where,
-        wanted={"check_backward_ad": check_backward_ad},
-        absent={"check_batched_forward_grad": check_batched_forward_grad},
+        check_batched_grad=check_batched_grad,
+        check_batched_forward_grad=check_batched_forward_grad,
+        check_forward_ad=check_forward_ad,
+        check_backward_ad=check_backward_ad,
     )
     given = _arguments(where, "inputs", inputs)
     func, given = of_values(func, given)
@@ -184,14 +184,19 @@ def gradcheck(
     checked = _checked_inputs(where, given)
     check = _Check(where, func, given, checked, tolerance)
     try:
-        check.along_a_direction() if fast_mode else check.jacobians()
-        check.repeated_walk(allowed)
-        if check_undefined_grad:
-            check.undefined_cotangents()
+        if check_forward_ad:
+            from autocalc.autograd import _gradcheck_forward as forward
+
+            forward.compare_forward(check, _outputs, fast_mode)
+            if check_batched_forward_grad:
+                forward.compare_batches(check, _outputs)
+        if check_backward_ad:
+            check.along_a_direction() if fast_mode else check.jacobians()
+            check.repeated_walk(allowed)
+            if check_undefined_grad:
+                check.undefined_cotangents()
         if check_batched_grad:
             check.batches()
-        if check_forward_ad:
-            compare_products(check)
     except GradcheckError:
         if raise_exception:
             raise
@@ -230,9 +235,9 @@ def gradgradcheck(
     check_undefined_grad
         It has no effect: the first derivative is always taken of all outputs.
     check_fwd_over_rev
-        It has no effect: the second derivatives are the same in both modes.
+        True to also compare tangents of the gradient with differences.
     check_rev_over_rev
-        It must be True, because there is no other mode.
+        False to check forward mode over reverse mode only.
     func, inputs, eps, atol, rtol, raise_exception, nondet_tol, check_grad_dtypes
         The same as in `gradcheck`.
     check_batched_grad, fast_mode, masked
@@ -270,9 +275,9 @@ def gradgradcheck(
         check_batched_grad=check_batched_grad,
         masked=masked,
         check_fwd_over_rev=check_fwd_over_rev,
+        check_rev_over_rev=check_rev_over_rev,
         fast_mode=fast_mode,
     )
-    refuse_modes(where, wanted={"check_rev_over_rev": check_rev_over_rev}, absent={})
     given = _arguments(where, "inputs", inputs)
     func, given = of_values(func, given)
     _Tolerance.of(where, func, eps=eps, atol=atol, rtol=rtol)
@@ -292,7 +297,10 @@ def gradgradcheck(
         )
     n = len(given)
 
-    def first_derivative(*args: Any) -> list[Tensor]:
+    def first_derivative(*given: Any) -> list[Tensor]:
+        args = list(given)
+        for i in checked:  # in forward mode, they have no history
+            args[i] = args[i] if args[i].requires_grad else _leaf_of(args[i])
         outputs = _outputs(func, args[:n])
         pairs = [(y, g) for y, g in zip(outputs, args[n:], strict=True)
                  if y.requires_grad]  # fmt: skip
@@ -312,7 +320,10 @@ def gradgradcheck(
         check_undefined_grad=False,
         check_grad_dtypes=check_grad_dtypes,
         check_batched_grad=check_batched_grad,
+        check_forward_ad=check_fwd_over_rev,
+        check_backward_ad=check_rev_over_rev,
         fast_mode=fast_mode,
+        masked=masked,
         where=where,
     )
 
@@ -459,8 +470,8 @@ class _Check:
         out_at = np.unravel_index(row, self.outputs[o].shape)
         in_at = np.unravel_index(column, self.inputs[i].shape)
         self.fail(
-            f"the gradient of output {o} at element {_index(out_at)} with respect to "
-            f"`inputs[{i}]` at element {_index(in_at)} is "
+            f"the gradient of output {o} at element {index_of(out_at)} with respect to "
+            f"`inputs[{i}]` at element {index_of(in_at)} is "
             f"{analytical[row, column]:.9g}, by differences "
             f"{numerical[row, column]:.9g}; {int((excess > 0).sum())} of {excess.size} "
             f"elements differ by more than {atol} + {rtol} * |numerical|"
@@ -475,7 +486,7 @@ class _Check:
         kept = self.walk(outputs, seeds, self.checked)
         freed = self.walk(outputs, seeds, self.checked, retain_graph=False)
         for i, a, b in zip(self.checked, kept, freed, strict=True):
-            if not _same(a, b, atol=allowed):
+            if not same(a, b, atol=allowed):
                 self.fail(
                     f"two backward passes over one graph gave different gradients of "
                     f"`inputs[{i}]`: the first, with retain_graph=True, changed "
@@ -495,7 +506,7 @@ class _Check:
             for i, batch, *each in zip(self.checked, found, *alone, strict=True):
                 rows = [None, None] if batch is None else _values(batch)
                 rtol = 1e-9 if y._array.dtype == np.float64 else self.tolerance.rtol
-                if not all(map(partial(_same, rtol=rtol), rows, each)):
+                if not all(map(partial(same, rtol=rtol), rows, each)):
                     self.fail(
                         f"a batch of cotangents gives other gradients of "
                         f"`inputs[{i}]` than its members"
@@ -513,7 +524,7 @@ class _Check:
             alone = self.walk([y], [seed], self.checked)
             padded = self.walk(outputs, zeros, self.checked)
             for i, a, b in zip(self.checked, alone, padded, strict=True):
-                if not _same(a, b, rtol=1e-12):
+                if not same(a, b, rtol=1e-12):
                     self.fail(
                         f"the gradient of `inputs[{i}]` from output {o} alone differs "
                         f"from that with zero cotangents for the other outputs"
@@ -539,6 +550,10 @@ def _checked_inputs(where: str, inputs: list[Any]) -> list[int]:
             f"requires_grad=True."
         )
     return places
+
+
+def _leaf_of(x: Tensor) -> Tensor:
+    return make(x._array, None).requires_grad_()
 
 
 def _outputs(func: Callable[..., Any], inputs: Sequence[Any]) -> list[Tensor]:
@@ -580,17 +595,3 @@ def _random_like(y: Tensor, seed: int, *, gaps: bool = False) -> Tensor:
     values = values + 0.5
     values = values[..., 0] if gaps else values
     return values.requires_grad_(y.requires_grad)
-
-
-def _same(
-    a: Array | None, b: Array | None, rtol: float = 0.0, atol: float | None = None
-) -> bool:
-    if a is None or b is None:
-        other = a if b is None else b
-        return other is None or not other.any()
-    atol = rtol if atol is None else atol
-    return bool(np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=True))
-
-
-def _index(place: Sequence[Any]) -> str:
-    return str(tuple(int(i) for i in place))

@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from autocalc._ops._operator.kinds import KINDS, is_of_kind
-from autocalc._ops.creation.from_data import from_numpy
-from autocalc._ops.creation.like import zeros_like
 from autocalc._tensor.checks import check_flag
-from autocalc.autograd._gradients import grad
 from autocalc.errors import ArgumentError
 
 
@@ -21,17 +19,20 @@ def check_all(where: str, **flags: Any) -> None:
         check_flag(where, name, flag)
 
 
-def refuse_modes(where: str, wanted: dict[str, Any], absent: dict[str, Any]) -> None:
-    """Raise unless flags are as the one mode has them: reverse, of dense tensors."""
-    check_all(where, **wanted, **absent)
-    wrong = [name for name, flag in wanted.items() if not flag]
-    wrong += [name for name, flag in absent.items() if flag]
-    if wrong:
-        value = wrong[0] in absent
+def check_modes(where: str, **modes: Any) -> None:
+    """Raise unless one mode is asked for, and what others need is asked for, too."""
+    check_all(where, **modes)
+    if not (modes["check_forward_ad"] or modes["check_backward_ad"]):
         raise ArgumentError(
-            f"{where}: `{wrong[0]}` is {value}; only reverse mode is available. Leave "
-            f"it {not value}."
+            f"{where}: Expected at least one of check_forward_ad or check_backward_ad "
+            f"to be True, because there is nothing to check otherwise."
         )
+    for flag, mode in _NEEDS.items():
+        if modes[flag] and not modes[mode]:
+            raise ArgumentError(
+                f"{where}: `{mode}` is False; Setting {flag}=True requires {mode} to "
+                f"be True."
+            )
 
 
 def of_values(func: Any, inputs: Any) -> tuple[Any, list[Any]]:
@@ -57,40 +58,28 @@ def of_values(func: Any, inputs: Any) -> tuple[Any, list[Any]]:
     return call, own
 
 
-def compare_products(check: Any) -> None:
-    """Compare J v of two backward passes with differences along a random v."""
-    tolerance = check.tolerance
-    for i in check.checked:
-        x = check.inputs[i]
-        v = direction(x.shape, i)
-        ends = [check.moved(i, step * tolerance.eps * v) for step in (1, -1)]
-        for o, (high, low) in enumerate(zip(*ends, strict=True)):
-            found = _product(check.outputs[o], x, v)
-            expected = (high - low) / (2 * tolerance.eps)
-            close = np.allclose(
-                found, expected, tolerance.rtol, tolerance.atol, equal_nan=True
-            )
-            if not close:
-                check.fail(
-                    f"the product of the Jacobian of output {o} by a direction of "
-                    f"`inputs[{i}]` is {found}, by differences {expected}"
-                )
-
-
-def _product(y: Any, x: Any, v: Any) -> Any:
-    """Return J v, J the Jacobian of an output: the gradient of u^T J v in u."""
-    if not y.requires_grad:
-        return 0.0
-    u = zeros_like(y).detach().requires_grad_()
-    (g,) = grad(y, x, u, create_graph=True, allow_unused=True)
-    if g is None or not g.requires_grad:
-        return 0.0
-    direction = from_numpy(np.asarray(v, x.dtype.numpy))
-    (product,) = grad(g, u, direction, allow_unused=True)
-    return 0.0 if product is None else product.numpy()
+#: The modes that flags need.
+_NEEDS = {
+    "check_batched_grad": "check_backward_ad",
+    "check_batched_forward_grad": "check_forward_ad",
+}
 
 
 def direction(shape: tuple[int, ...], seed: int) -> Any:
     """Return random numbers, away from 0, of both signs."""
     rng = np.random.default_rng(seed)
     return rng.uniform(0.5, 1.5, shape) * rng.choice([-1.0, 1.0], shape)
+
+
+def same(a: Any, b: Any, rtol: float = 0.0, atol: float | None = None) -> bool:
+    """Return whether two gradients are equal within limits; None is zero."""
+    if a is None or b is None:
+        other = a if b is None else b
+        return other is None or not other.any()
+    atol = rtol if atol is None else atol
+    return bool(np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=True))
+
+
+def index_of(place: Sequence[Any]) -> str:
+    """Return the text of an index."""
+    return str(tuple(int(i) for i in place))

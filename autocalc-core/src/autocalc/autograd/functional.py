@@ -2,8 +2,8 @@
 """Derivatives of functions: Jacobians, Hessians and their products with vectors.
 
 Functions take one tensor or a tuple of them, and return one or a tuple.  What comes
-back has the same form.  Forward products are taken as derivatives of backward ones,
-which are linear in their cotangents.
+back has the same form.  The products of `jvp` are derivatives of backward passes, which
+are linear in their cotangents; `jacobian` has a strategy of forward mode.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from autocalc._graph._grad_mode import enable_grad
 from autocalc._ops.arranging.joining import stack
 from autocalc._ops.creation.constants import eye, zeros
 from autocalc._ops.creation.like import ones_like, zeros_like
+from autocalc._ops.views.duals import paired as _paired
+from autocalc._ops.views.duals import primal_of as _primal_of
+from autocalc._ops.views.duals import tangent_of as _tangent_of
 from autocalc._ops.views.levels import hide as _hide
 from autocalc._ops.views.levels import show as _show
 from autocalc._ops.views.view import clone, reshape
@@ -24,6 +27,9 @@ from autocalc._tensor.device import place_of_tensor as _place_of_tensor
 from autocalc.autograd._gradients import grad
 from autocalc.autograd._gradients import tensors_of as _tensors_of
 from autocalc.autograd._levels import entered as _entered
+from autocalc.autograd._levels import entered_dual as _entered_dual
+from autocalc.autograd._unit_vectors import in_blocks as _in_blocks
+from autocalc.autograd._unit_vectors import unit_vectors as _unit_vectors
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
@@ -148,8 +154,8 @@ def jacobian(
         pass for each, and less memory.
     strategy
         "reverse-mode" computes one row for each element of the outputs by backward
-        passes. "forward-mode" computes one column for each element of the inputs by
-        directional derivatives; it needs `vectorize`.
+        passes. "forward-mode" computes one column for each element of the inputs in
+        forward mode; it needs `vectorize`.
 
     Returns
     -------
@@ -204,13 +210,14 @@ def _jacobian(
     strict: bool,
     form: _Form,
 ) -> Any:
-    call = _Call(where, func, inputs, create_graph, strict)
     if form.forward:
-        rows = call.columns(create_graph)
-    else:
-        rows = tuple(
-            call.jacobian_of(y, create_graph, form.vectorize) for y in call.outputs
-        )
+        columns = _Columns(where, func, inputs, create_graph, strict)
+        rows = columns.blocks()
+        return rows[0] if columns.single_output else rows
+    call = _Call(where, func, inputs, create_graph, strict)
+    rows = tuple(
+        call.jacobian_of(y, create_graph, form.vectorize) for y in call.outputs
+    )
     return rows[0] if call.single_output else rows
 
 
@@ -352,7 +359,7 @@ class _Call:
                 self._apart(i, x)
                 for i, x in enumerate([inputs] if self.single_input else inputs)
             ]
-            outputs = func(*self.inputs)
+            outputs = self._run(func)
         self.single_output = isinstance(outputs, Tensor)
         if self.single_output:
             outputs = [outputs]
@@ -365,6 +372,10 @@ class _Call:
                     f"require gradients. The output has shape {y.shape} and does not "
                     "depend on an input."
                 )
+
+    def _run(self, func: Any) -> Any:
+        """Return what the function returns."""
+        return func(*self.inputs)
 
     def _check_tensor(self, what: str, x: Any) -> None:
         if not isinstance(x, Tensor) or not x.is_floating_point():
@@ -458,23 +469,6 @@ class _Call:
                          create_graph, allow_unused=True)  # fmt: skip
         return self.filled(found, self.outputs, "output", "any input")
 
-    def columns(self, create_graph: bool) -> tuple[Tensors, ...]:
-        """Return the Jacobian of each output: a direction for each input element."""
-        linear, columns = self.linear(), []
-        for i, x in enumerate(self.inputs):
-            units = reshape(_units(x), (x.numel(), *x.shape))
-            with _entered(x.numel()) as level:
-                tangents = [zeros_like(z.detach()) for z in self.inputs]
-                tangents[i] = _hide(units, level, 0)
-                found = self.products(linear, tangents, create_graph)
-                columns.append([_show(c, level, c.ndim) for c in found])
-        blocks = [
-            [reshape(column[j], (*y.shape, *x.shape))
-             for column, x in zip(columns, self.inputs, strict=True)]
-            for j, y in enumerate(self.outputs)
-        ]  # fmt: skip
-        return tuple(self.given(block, self.single_input) for block in blocks)
-
     def jacobian_of(self, y: Tensor, create_graph: bool, vectorize: bool) -> Tensors:
         """Return d y / d input for every input: a pass for each element, or for all."""
         units = _units(y)
@@ -510,3 +504,39 @@ class _Call:
     def result(self) -> Tensors:
         """Return the outputs."""
         return self.given(self.outputs, self.single_output)
+
+
+class _Columns(_Call):
+    """A function at one point, with tangents along all unit vectors."""
+
+    def _run(self, func: Any) -> Any:
+        count = sum(x.numel() for x in self.inputs)
+        with _entered(count) as lanes, _entered_dual() as level:
+            duals = [
+                _paired(x, _hide(t, lanes, 0), level)
+                for x, t in zip(
+                    self.inputs, _unit_vectors(self.inputs, 0, count), strict=True
+                )
+            ]
+            outputs = func(*duals)
+            single = isinstance(outputs, Tensor)
+            given = [outputs] if single else outputs
+            given = _checks.sequence(self.where, "func(...)", given)
+            for i, y in enumerate(given):
+                self._check_tensor(f"output {i}", y)
+            self._tangents = [
+                None if t is None else _show(t, lanes, 0)
+                for t in [_tangent_of(y, level) for y in given]
+            ]
+            primals = tuple(_primal_of(y, level) for y in given)
+        return primals[0] if single else primals
+
+    def blocks(self) -> tuple[Tensors, ...]:
+        """Return the Jacobian of each output."""
+        count = sum(x.numel() for x in self.inputs)
+        found = []
+        for y, t in zip(self.outputs, self._tangents, strict=True):
+            columns = zeros(count, *y.shape, dtype=y.dtype) if t is None else t
+            blocks = _in_blocks(columns, y, self.inputs)
+            found.append(self.given(blocks, self.single_input))
+        return tuple(found)

@@ -8,11 +8,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from autocalc._dispatch.device.duals import DualLevel
 from autocalc._dispatch.selection.state import current
 from autocalc._graph._grad_mode import enable_grad
 from autocalc._graph._node import Leaf, Node
 from autocalc._graph._walk import target
-from autocalc._tensor import Tensor
+from autocalc._ops.views.duals import primal_of
+from autocalc._tensor import Tensor, make
 from autocalc.errors import ArgumentError, DTypeError
 from autocalc.utils._pytree import TreeSpec, tree_flatten, tree_map, tree_unflatten
 
@@ -44,28 +46,19 @@ class Point:
 
     def __init__(self, where: str, leaves: Sequence[Any]) -> None:
         self.where = where
+        check_inputs(where, leaves)
         self.tensors = [self._apart(x) for x in leaves]
         inner = any(isinstance(x, Tensor) and x._edge is not None for x in leaves)
         self._leads = inner or _DEPTH.get() > 0
         self._outer = current().grad
         self.records = self._outer and self._leads
 
-    def _apart(self, x: Any) -> Tensor:
-        if not isinstance(x, Tensor):
-            raise ArgumentError(
-                f"{self.where}: an argument is a {type(x).__name__}; derivatives are "
-                f"taken with respect to tensors: Expected all inputs to be Tensors. "
-                f"Choose the tensors by `argnums`."
-            )
-        if not x.is_floating_point():
-            raise DTypeError(
-                f"{self.where}: an argument is {x.dtype.name}; derivatives are taken "
-                f"with respect to floating-point tensors. Convert it with .float()."
-            )
+    @staticmethod
+    def _apart(x: Tensor) -> Tensor:
         if x._edge is not None:
             with enable_grad():
                 return x.view_as(x)
-        return x.detach().requires_grad_()
+        return alike(x).requires_grad_()
 
     def finish(self, outputs: Sequence[Tensor]) -> None:
         """Find whether the outputs depend on other tensors that need a gradient."""
@@ -84,7 +77,37 @@ class Point:
         """Return outputs, detached unless a caller needs their history."""
         if self.records:
             return tree
-        return tree_map(lambda y: y.detach() if isinstance(y, Tensor) else y, tree)
+        return tree_map(lambda y: alike(y) if isinstance(y, Tensor) else y, tree)
+
+
+def check_inputs(where: str, leaves: Sequence[Any]) -> None:
+    """Raise unless derivatives can be taken with respect to all these leaves."""
+    if not leaves:
+        raise ArgumentError(f"{where}: give at least one Tensor as a primal.")
+    for x in leaves:
+        if not isinstance(x, Tensor):
+            raise ArgumentError(
+                f"{where}: an argument is a {type(x).__name__}; derivatives are taken "
+                f"with respect to tensors: Expected all inputs to be Tensors. Choose "
+                f"the tensors by `argnums`."
+            )
+        if not x.is_floating_point():
+            raise DTypeError(
+                f"{where}: an argument is {x.dtype.name}; derivatives are taken with "
+                f"respect to floating-point tensors. Convert it with .float()."
+            )
+
+
+def without_tangents(tree: Any, level: DualLevel) -> Any:
+    """Return a structure in which tensors are their primals at a level."""
+    return tree_map(lambda y: primal_of(y, level) if isinstance(y, Tensor) else y, tree)
+
+
+def alike(x: Tensor) -> Tensor:
+    """Return a tensor without a history in the same memory, with the same tangent."""
+    result = make(x._array, None)
+    result._version = x._cell()
+    return result
 
 
 def _leads_elsewhere(roots: Sequence[Any], own: set[Any]) -> bool:

@@ -7,21 +7,28 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
-from autocalc._ops.arranging.joining import stack
+from autocalc._ops.arranging.joining import cat, stack
 from autocalc._ops.creation.constants import eye
 from autocalc._ops.creation.like import zeros_like
+from autocalc._ops.views.duals import paired, primal_of, tangent_of
+from autocalc._ops.views.levels import hide, show
 from autocalc._tensor import Tensor
+from autocalc.autograd._levels import entered, entered_dual
+from autocalc.autograd._unit_vectors import in_blocks, unit_vectors
 from autocalc.errors import ArgumentError
 from autocalc.func._inputs import (
     Point,
+    alike,
     called,
+    check_inputs,
     checked_outputs,
     chosen,
     differentiating,
     rebuilt,
     replaced,
+    without_tangents,
 )
-from autocalc.func._transforms import Linear, _pulled_back
+from autocalc.func._transforms import _pulled_back
 from autocalc.func._vmap import is_count, vmap
 
 
@@ -123,7 +130,7 @@ def jacfwd(
 ) -> Callable[..., Any]:
     """Return a function that computes the Jacobian of `func`, column by column.
 
-    The columns are computed together, as directional derivatives (`linearize`).  This
+    The columns are computed together, as derivatives along all unit vectors.  This
     suits functions with fewer inputs than outputs; see `jacrev`.
 
     Parameters
@@ -154,38 +161,66 @@ def jacfwd(
     @wraps(func)
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         leaves, spec = chosen("jacfwd", args, argnums)
+        check_inputs("jacfwd", leaves)
 
-        def of_leaves(*tensors: Tensor) -> Any:
+        def run(tensors: list[Tensor]) -> Any:
             given = replaced("jacfwd", args, argnums, rebuilt(tensors, spec))
-            return func(*given, **kwargs)
+            return called("jacfwd", func, given, kwargs, has_aux)
 
-        linear = Linear("jacfwd", of_leaves, tuple(leaves), has_aux=has_aux)
-        outputs, out_spec = checked_outputs("jacfwd", linear.output)
-        columns = [_columns(linear, i, outputs, chunk_size) for i in range(len(leaves))]
-        rows = list(zip(*columns, strict=True))
-        found = rebuilt([rebuilt(row, spec) for row in rows], out_spec)
-        return (found, linear.aux) if has_aux else found
+        columns = _Columns(run, leaves, chunk_size)
+        rows = [columns.of_output(i) for i in range(len(columns.outputs))]
+        found = rebuilt([rebuilt(row, spec) for row in rows], columns.out_spec)
+        return (found, columns.aux) if has_aux else found
 
     return jacobian
 
 
-def _columns(
-    linear: Linear, i: int, outputs: Sequence[Tensor], chunk_size: int | None
-) -> list[Tensor]:
-    """Return the derivatives of each output with respect to input `i`."""
-    like = [x.detach() for x in linear.point.tensors]
-    x = like[i]
+class _Columns:
+    """The columns of a Jacobian: tangents along all unit vectors.
 
-    def column(t: Tensor) -> list[Tensor]:
-        tangents = [t if j == i else zeros_like(z) for j, z in enumerate(like)]
-        return checked_outputs("jacfwd", linear.push(*tangents))[0]
+    The function runs once for all columns of a chunk.  Its values have no dimension of
+    the columns; only the tangents have it.
+    """
 
-    basis = eye(x.numel(), dtype=x.dtype).reshape((x.numel(), *x.shape))
-    mapped = vmap(column, out_dims=-1, randomness="same", chunk_size=chunk_size)
-    found = mapped(basis)
-    return [
-        c.reshape((*y.shape, *x.shape)) for c, y in zip(found, outputs, strict=True)
-    ]
+    def __init__(
+        self, run: Callable[[list[Tensor]], Any], leaves: list[Tensor], chunk: Any
+    ) -> None:
+        self._run, self._leaves = run, leaves
+        total = sum(x.numel() for x in leaves)
+        chunk = total if chunk is None else min(chunk, total)
+        parts = [
+            self._part(start, min(start + chunk, total))
+            for start in range(0, total, max(chunk, 1))
+        ] or [self._part(0, 0)]
+        self._columns = [
+            column[0] if len(column) == 1 else cat(list(column), 0)
+            for column in zip(*parts, strict=True)
+        ]
+
+    def _part(self, start: int, stop: int) -> list[Tensor]:
+        """Return the columns from `start` to `stop` of each output, first."""
+        count = stop - start
+        units = unit_vectors(self._leaves, start, stop)
+        with entered(count) as lanes, entered_dual() as level:
+            duals = [
+                paired(x, hide(t, lanes, 0), level)
+                for x, t in zip(self._leaves, units, strict=True)
+            ]
+            output, aux = self._run(duals)
+            outputs, self.out_spec = checked_outputs("jacfwd", output)
+            self.aux = without_tangents(aux, level)
+            self.outputs = [primal_of(y, level) for y in outputs]
+            tangents = [tangent_of(y, level) for y in outputs]
+            return [
+                alike(y).new_zeros((count, *y.shape))
+                if t is None
+                else show(t, lanes, 0)
+                for y, t in zip(self.outputs, tangents, strict=True)
+            ]
+
+    def of_output(self, i: int) -> list[Tensor]:
+        """Return the derivatives of output `i` with respect to each leaf."""
+        return in_blocks(self._columns[i], self.outputs[i], self._leaves)
 
 
 def hessian(
@@ -193,8 +228,8 @@ def hessian(
 ) -> Callable[..., Any]:
     """Return a function that computes the second derivatives of `func`.
 
-    It is the Jacobian of the Jacobian, `jacrev` of `jacrev`: the rows of the second one
-    are computed by one batched pass through the recorded first one.
+    It is `jacfwd` of `jacrev`: one backward pass computes the gradient, and the
+    tangents along all unit vectors go through it.
 
     Parameters
     ----------
@@ -217,7 +252,7 @@ def hessian(
     tensor([[ 6.,  0.],
             [ 0., 12.]])
     """
-    return jacrev(jacrev(func, argnums), argnums)
+    return jacfwd(jacrev(func, argnums), argnums)
 
 
 def check_chunks(where: str, chunk_size: Any) -> None:

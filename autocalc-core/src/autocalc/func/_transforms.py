@@ -4,21 +4,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
+from autocalc._dispatch.device.duals import DualLevel
 from autocalc._ops.creation.like import zeros_like
+from autocalc._ops.views.duals import paired, primal_of, tangent_of
 from autocalc._tensor import Tensor
 from autocalc.autograd import _gradients
+from autocalc.autograd._levels import entered_dual
 from autocalc.errors import ArgumentError, GradError, ShapeError
 from autocalc.func._inputs import (
     Point,
+    alike,
     called,
+    check_inputs,
     checked_outputs,
     chosen,
     differentiating,
     rebuilt,
     replaced,
+    without_tangents,
 )
 from autocalc.utils._pytree import tree_flatten
 
@@ -248,7 +254,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Any]:
     >>> push(ac.tensor([1.0, 10.0]))
     tensor([ 2., 60.])
     """
-    linear = Linear("linearize", func, primals, has_aux=False)
+    linear = Linear("linearize", func, primals)
     return linear.output, linear.push
 
 
@@ -302,11 +308,31 @@ def jvp(
                 f"({name[:-1]},) for a single one."
             )
     _check_alike(primals, tangents)
-    linear = Linear("jvp", func, primals, has_aux=has_aux)
-    product = linear.push(*tangents, strict=strict, retain_graph=False)
+    leaves, spec = tree_flatten(primals)
+    check_inputs("jvp", leaves)
+    directions = matching("jvp", tangents, leaves, spec, "the primals")
+    with entered_dual() as level:
+        duals = map(partial(paired, level=level), leaves, directions)
+        given = rebuilt(list(duals), spec)
+        output, aux = called("jvp", func, given, {}, has_aux)
+        outputs, out_spec = checked_outputs("jvp", output)
+        products = [_slope(y, level, strict) for y in outputs]
+        primal = without_tangents(output, level)
+    product = rebuilt(products, out_spec)
     if has_aux:
-        return linear.output, product, linear.aux
-    return linear.output, product
+        return primal, product, without_tangents(aux, level)
+    return primal, product
+
+
+def _slope(y: Tensor, level: DualLevel, strict: bool) -> Tensor:
+    """Return the tangent of an output, or zeros where it does not depend."""
+    found, where = tangent_of(y, level), "jvp"
+    if found is None and strict:
+        raise GradError(
+            f"{where}: strict=True, but an output of shape {tuple(y.shape)} does not "
+            f"depend on the inputs."
+        )
+    return zeros_like(alike(primal_of(y, level))) if found is None else found
 
 
 def _check_alike(primals: Any, tangents: Any) -> None:
@@ -329,9 +355,7 @@ def _check_alike(primals: Any, tangents: Any) -> None:
 class Linear:
     """A function near a point: its output, and its derivative as a linear function."""
 
-    def __init__(
-        self, where: str, func: Callable[..., Any], primals: Any, *, has_aux: bool
-    ) -> None:
+    def __init__(self, where: str, func: Callable[..., Any], primals: Any) -> None:
         self.where = where
         leaves, self._spec = tree_flatten(primals)
         if not leaves:
@@ -339,12 +363,11 @@ class Linear:
         self.point = point = Point(where, leaves)
         with differentiating():
             given = rebuilt(point.tensors, self._spec)
-            output, aux = called(where, func, given, {}, has_aux)
+            output, _ = called(where, func, given, {}, False)
             self._outputs, self._out_spec = checked_outputs(where, output)
             point.finish(self._outputs)
             self._record()
         self.output = point.released(output)
-        self.aux = point.released(aux)
 
     def _record(self) -> None:
         """Record the backward pass, which is linear in `_seeds`."""
@@ -357,9 +380,7 @@ class Linear:
             )
         self._backward = [g if g is not None and g._edge else None for g in found]
 
-    def push(
-        self, *tangents: Any, strict: bool = False, retain_graph: bool = True
-    ) -> Any:
+    def push(self, *tangents: Any) -> Any:
         """Return the product with the Jacobian."""
         like, where = self.point.tensors, self.where
         vectors = matching(where, tangents, like, self._spec, "the primals")
@@ -373,17 +394,11 @@ class Linear:
             ends, directions = [g for g, _ in pairs], [t for _, t in pairs]
             records = self.point.records_with(directions)
             found = _gradients.grad(
-                ends, self._seeds, directions, retain_graph or records, records,
-                allow_unused=True,
-            )  # fmt: skip
+                ends, self._seeds, directions, True, records, allow_unused=True
+            )
         products = iter(found)
         results = []
         for y in self._outputs:
             product = next(products) if y._edge is not None else None
-            if product is None and strict:
-                raise GradError(
-                    f"{where}: strict=True, but an output of shape {tuple(y.shape)} "
-                    f"does not depend on the inputs."
-                )
             results.append(zeros_like(y.detach()) if product is None else product)
         return rebuilt(results, self._out_spec)

@@ -38,8 +38,6 @@ MODULES = {
     "_tensor": _OWN,
     "_utils": _OWN,
     "ao": _INTEGERS,
-    "autograd.forward_ad": "gradients are taken backward. Instead: "
-    "torch.autograd.functional.jvp.",
     "autograd.profiler": _PROFILER,
     "autograd.profiler_legacy": _PROFILER,
     "backends.nnpack": _OTHER_KERNELS,

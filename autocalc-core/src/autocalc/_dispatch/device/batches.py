@@ -48,6 +48,11 @@ class Level:
 
     __slots__ = ("__weakref__", "active", "number", "randomness", "size", "start")
 
+    #: What follows the number of a level without a size in the name of a device.
+    letter = ""
+    #: Whether the number is higher than all others.
+    highest = False
+
     def __init__(self, size: int, start: int = 0) -> None:
         self.size = size
         self.start = start
@@ -55,7 +60,9 @@ class Level:
         self.randomness = "error"
         with _LOCK:
             taken = set(_LEVELS)
-            self.number = next(n for n in range(1, len(taken) + 2) if n not in taken)
+            last = max(taken, default=0) + 1
+            free = (n for n in range(1, last + 1) if n not in taken)
+            self.number = last if self.highest else next(free)
             _LEVELS[self.number] = self
 
     def __repr__(self) -> str:
@@ -71,12 +78,32 @@ Levels = tuple[Level, ...]
 
 def place_of_levels(levels: Sequence[Level]) -> str:
     """Return the name of the device of arrays with these levels."""
-    return "-".join([VMAP, *(f"{level.number}x{level.size}" for level in levels)])
+    return "-".join([VMAP, *map(_named, levels)])
+
+
+def _named(level: Level) -> str:
+    return f"{level.number}{level.letter or f'x{level.size}'}"
 
 
 def is_batched_place(place: str) -> bool:
-    """Return whether arrays at a place are batched."""
+    """Return whether arrays at a place are batched or dual."""
     return place.startswith(VMAP)
+
+
+def is_dual_place(place: str) -> bool:
+    """Return whether arrays at a place have a tangent (`duals.py`)."""
+    return place.startswith(VMAP) and "d" in place
+
+
+def level_of(number: int) -> Level:
+    """Return the living level with a number."""
+    return _LEVELS[number]
+
+
+def levels_at(place: str) -> Levels:
+    """Return the living levels of a place that `place_of_levels` has named."""
+    names = place.split("-")[1:]
+    return tuple([_LEVELS[int(name.rstrip("d").split("x")[0])] for name in names])
 
 
 class Memory:
@@ -345,5 +372,4 @@ class BatchedLibrary(WithoutWork):
 @lru_cache(256)
 def library_of_place(place: str) -> BatchedLibrary:
     """Return the library of a place that `place_of_levels` has named."""
-    _, *levels = place.split("-")
-    return BatchedLibrary(tuple([int(level.split("x")[0]) for level in levels]))
+    return BatchedLibrary(tuple([level.number for level in levels_at(place)]))

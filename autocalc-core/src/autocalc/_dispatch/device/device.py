@@ -20,9 +20,19 @@ from autocalc._dispatch.device.batches import (
     Batched,
     Level,
     is_batched_place,
+    is_dual_place,
+    level_of,
+    levels_at,
     library_of_place,
     place_of_levels,
     shared_by_examples,
+)
+from autocalc._dispatch.device.duals import (
+    Dual,
+    DualLevel,
+    DualLibrary,
+    functions,
+    no_room,
 )
 from autocalc._dispatch.device.no_memory import LIBRARY, META, nothing
 from autocalc._dispatch.plugins.discovery import registry
@@ -210,6 +220,8 @@ def library_of(place: str, asked: str = "") -> DeviceLibrary:
     """
     if place == META:
         return LIBRARY
+    if is_dual_place(place):
+        return _dual_library(place)
     if is_batched_place(place):
         return library_of_place(place)
     found = registry()
@@ -231,6 +243,23 @@ def library_of(place: str, asked: str = "") -> DeviceLibrary:
         f"device: {(asked or place)!r} is not available; available are: "
         f"{', '.join(map(repr, places()))}. {why}"
     )
+
+
+@lru_cache(256)
+def _dual_library(place: str) -> DualLibrary:
+    """Return the library of a place with dual levels."""
+    levels = levels_at(place)
+    top = next(x for x in reversed(levels) if x.__class__ is DualLevel).number
+    rest = place_of_levels([x for x in levels if x.number != top])
+    inner = len(levels) > 1
+
+    def part(dtype: DType) -> Any:
+        return dtype_on(rest, dtype) if inner else dtype
+
+    def level() -> Any:
+        return level_of(top)
+
+    return DualLibrary(level, part, lambda: levels_at(place))
 
 
 @lru_cache(None)
@@ -352,6 +381,7 @@ def is_batched(dtype: Any) -> bool:
 
 def by_example(*arrays: Any) -> Iterator[tuple[Any, ...]]:
     """Yield NumPy arrays for each example of `vmap`; once if none is batched."""
+    arrays = tuple(map(without_tangent, arrays))
     batched = [a for a in arrays if getattr(a, "raw", None).__class__ is Batched]
     if not batched:
         yield tuple([whole(a) for a in arrays])
@@ -369,6 +399,7 @@ def whole(array: Any) -> Any:
 
     Return an array that is not batched as a NumPy array of its own shape.
     """
+    array = without_tangent(array)
     if array.__class__ is not DeviceArray:
         return array
     return array.raw.data if array.raw.__class__ is Batched else array.host()
@@ -382,11 +413,19 @@ def agreed(array: Any) -> Any:
     VmapError
         If the examples have different values.
     """
+    array = without_tangent(array)
     if array.__class__ is DeviceArray and array.raw.__class__ is Batched:
         values = array.raw.data
         if values.size and (values == values.flat[0]).all():
             return values.flat[0].item()
     return array.item()
+
+
+def without_tangent(array: Any) -> Any:
+    """Return the values of a dual array; other arrays as they are."""
+    while array.__class__ is DeviceArray and array.raw.__class__ is Dual:
+        array = array.raw.primal
+    return array
 
 
 def same_place(a: Any, b: Any) -> bool:
@@ -462,15 +501,29 @@ def reference_on(place: str, spec: KernelSpec) -> Callable[..., None]:
     return on_raw(adapt_on(spec, library_of(place).xp))
 
 
+def has_no_room(a: Any) -> bool:
+    """Return whether plain memory cannot hold the elements of a batched array.
+
+    Of a dual array only the primal counts.
+    """
+    a = without_tangent(a)
+    return a.__class__ is DeviceArray and not a.raw.is_same
+
+
 def transfer(out: Any, a: Any) -> None:
     """Copy between a device and the CPU, with conversion and broadcasting."""
-    if out.__class__ is DeviceArray:
+    if out.__class__ is DeviceArray and out.raw.__class__ is Dual:
+        functions.k.copy(a, into=out.raw.primal)
+        out.raw.put_tangent(None)
+    elif out.__class__ is DeviceArray:
         here = a.host() if a.__class__ is DeviceArray else a
         there = here.astype(out.dtype.numpy) if here.dtype != out.dtype.numpy else here
         out.raw[...] = out.dtype.library.from_host(
             np.ascontiguousarray(there).reshape(there.shape)
         )
-    elif is_batched(a.dtype) and not a.raw.is_same:
+    elif a.raw.__class__ is Dual and a.raw.tangent is not None and a.raw.level.active:
+        raise no_room(out.shape)
+    elif is_batched(a.dtype) and has_no_room(a):
         raise shared_by_examples("copy", out.shape)
     else:
         np.copyto(out, a.host(), casting="unsafe")

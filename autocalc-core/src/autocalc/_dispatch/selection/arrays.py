@@ -29,7 +29,8 @@ from autocalc._dispatch.device.device import (
     sum_of_kinds,
     transfer,
 )
-from autocalc._dispatch.device.levels import hidden, shown, unshared
+from autocalc._dispatch.device.duals import Dual, DualLibrary
+from autocalc._dispatch.device.levels import hidden, shown, unshared, without_level
 from autocalc._dispatch.device.slice_ranges import common_storage, slice_ranges
 from autocalc._dispatch.engine.eager import accelerated, elementwise
 from autocalc._dispatch.selection.call import KernelCall
@@ -235,7 +236,7 @@ class Arrays:
     def is_view(a: Array) -> bool:
         """Return whether `a` is a view of another array: others may see its memory."""
         if a.__class__ is DeviceArray and a.base is None:
-            return a.raw.__class__ is Batched and a.raw.is_view
+            return a.raw.__class__ in (Batched, Dual) and a.raw.is_view
         return isinstance(a.base, ARRAYS)
 
     @staticmethod
@@ -320,8 +321,10 @@ class Arrays:
         for i in range(len(found)):
             for other in terms:
                 for level in unshared(found[i], other):
-                    found[i] = self.sum(shown(found[i], level, 0), (0,), False)
+                    found[i] = self.without_level(found[i], level)
         return found
+
+    without_level = without_level
 
     def contiguous(self, a: Array) -> Array:
         """Return `a` itself if it is C-contiguous, otherwise a contiguous copy."""
@@ -553,6 +556,8 @@ def _exact(value: Any) -> Any:
 def _number(value: Any, dtype: Any) -> Array:
     """Return a number as a 0-d array; floats may overflow to infinity."""
     if dtype.__class__ is DeviceDType:
+        if dtype.library.__class__ is DualLibrary:
+            return DeviceArray(dtype.library.number(value, dtype.numpy), dtype)
         there: Array = dtype.copied(_number(value, dtype.numpy))
         return there
     if isinstance(value, int) and not -(2**63) <= value < 2**64:

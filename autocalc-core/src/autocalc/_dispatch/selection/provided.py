@@ -35,14 +35,17 @@ class Provided:
     function_rules
         Two functions for a `Function` with a rule of its own: the level of its
         arguments, and its outputs by the rule; None if `vmap` was never imported.
+    dual
+        Returns the kernel of a spec for dual arrays (`_dispatch.device.duals`).
     """
 
-    __slots__ = ("arrays", "batched", "function_rules", "short_program")
+    __slots__ = ("arrays", "batched", "dual", "function_rules", "short_program")
 
     def __init__(self) -> None:
         self.arrays: Any = None
         self.function_rules: Any = None
         self.batched: Callable[[KernelSpec], Callable[..., None]]
+        self.dual: Callable[[KernelSpec], Callable[..., None]]
         self.short_program: Callable[[KernelSpec], Compute | None] = lambda _: None
 
 

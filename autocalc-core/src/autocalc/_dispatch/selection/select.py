@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from numpy import ndarray
 
 from autocalc._config import settings
-from autocalc._dispatch.device.batches import is_batched_place
+from autocalc._dispatch.device.batches import is_batched_place, is_dual_place
 from autocalc._dispatch.device.device import numpy_empty
 from autocalc._dispatch.engine import native
 from autocalc._dispatch.plugins import fallbacks
@@ -352,7 +352,8 @@ class Selection:
         computed in float32.
         """
         if is_batched_place(key.device):  # its kernels are chosen as they run
-            return provided.batched(spec)
+            dual = is_dual_place(key.device)
+            return provided.dual(spec) if dual else provided.batched(spec)
         if self.recorder is not None and key.device != "cpu":
             raise CompileError(
                 f"compile: {spec.name} has operands on {key.device}, but programs are "

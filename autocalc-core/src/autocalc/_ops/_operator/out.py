@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from autocalc._dispatch._callers import warn
 from autocalc._dispatch.device.addresses import repeats
+from autocalc._dispatch.device.dual_parts import has_tangent
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.state import current
 from autocalc._ops._operator.coerce import as_operand, check_tensor
@@ -118,6 +119,11 @@ def copy_to_out(where: str, result: Tensor, out: Tensor) -> Tensor:
             f"{where}: functions with out=... arguments don't support automatic "
             "differentiation, but an operand or `out` requires a gradient. Use the "
             "returned value instead, or ac.no_grad()."
+        )
+    if has_tangent(out._array) or has_tangent(result._array):
+        raise GradError(
+            f"{where}: an out= function does not support tangents of forward mode. Use "
+            f"the returned value instead."
         )
     fits = out._array.shape == result._array.shape
     if not fits and base_of(out) is not out:

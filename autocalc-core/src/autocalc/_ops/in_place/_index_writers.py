@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from autocalc._dispatch.device.device import DeviceArray
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.state import current
 from autocalc._graph._node import Node
 from autocalc._ops._operator.partial_writes import record_write
-from autocalc._ops.views._writing import check_writable
+from autocalc._ops.views._writing import check_writable, give_tangent
 from autocalc._tensor import Tensor, dtypes, make
 
 #: A function of a tensor, indices, values and an axis.
@@ -62,6 +63,9 @@ def write_at(
     for other in others:
         if not isinstance(other, Tensor) or arrays.may_overlap(a, other._array):
             return False
+        if other._array.__class__ is DeviceArray:
+            give_tangent(x, other)
+    a = x._array
     out = run(writer(operator), make(a, x._edge if recorded else None))
     x._bump()
     if recorded:

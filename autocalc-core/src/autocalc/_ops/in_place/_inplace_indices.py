@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autocalc._dispatch.device.addresses import repeats
+from autocalc._dispatch.device.device import DeviceArray
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops._operator.arguments import NeededDim, axis_of, check_tensor
@@ -31,7 +32,13 @@ from autocalc._ops.indexing._index import (
     sole_pick,
     split_index,
 )
-from autocalc._ops.views._writing import check_writable, copy_into, fill_, fill_array
+from autocalc._ops.views._writing import (
+    check_writable,
+    copy_into,
+    fill_,
+    fill_array,
+    give_tangent,
+)
 from autocalc._ops.views.broadcasting import expand
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.device import place_of_tensor
@@ -232,8 +239,10 @@ def masked_fill_(x: Tensor, mask: Tensor, value: Any) -> Tensor:
     if recorded or not isinstance(mask, Tensor):
         return apply_(masking.masked_fill, "masked_fill_", x, mask, value)
     holds = masking.checked_mask("masked_fill", mask)._array
-    number = checked_number("masked_fill", x, value)._array
-    a = x._array
+    given = checked_number("masked_fill", x, value)
+    if given._array.__class__ is DeviceArray:
+        give_tangent(x, given)
+    a, number = x._array, given._array
     shape = a.shape
     fits = holds.shape == shape
     fits = fits or broadcast_shapes("masked_fill", shape, holds.shape) == shape

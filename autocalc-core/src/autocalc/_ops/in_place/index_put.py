@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from autocalc._dispatch.device.device import DeviceArray
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.coerce import as_operand, same_dtype
@@ -26,7 +27,7 @@ from autocalc._ops.indexing.scattering import (
     index_copy_op,
 )
 from autocalc._ops.views import broadcasting, view
-from autocalc._ops.views._writing import check_writable
+from autocalc._ops.views._writing import check_writable, give_tangent
 from autocalc._ops.views._writing import write as write_result
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ArgumentError, DTypeError
@@ -111,6 +112,9 @@ def _put_where(x: Tensor, picks: _index.Picks, values: Tensor) -> bool:
     shared = arrays.may_overlap(a, holds) or arrays.may_overlap(a, number)
     if values.numel() != 1 or shared:
         return False
+    if number.__class__ is DeviceArray:
+        give_tangent(x, values)
+        a = x._array
     arrays.where(holds, number.reshape(()), a, into=a)
     return True
 

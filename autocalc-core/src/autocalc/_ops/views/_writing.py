@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from autocalc._dispatch.device.addresses import repeats
+from autocalc._dispatch.device.device import DeviceArray
+from autocalc._dispatch.device.dual_parts import missing_levels, pair
 from autocalc._dispatch.selection.arrays import arrays, constant
 from autocalc._dispatch.selection.state import current
 from autocalc._graph._node import Leaf
@@ -16,9 +18,9 @@ from autocalc._ops._operator.coerce import as_operand, not_a_tensor
 from autocalc._ops._operator.method import method
 from autocalc._ops._operator.out import shares_elements, spoken
 from autocalc._ops._operator.traced import traced
-from autocalc._ops._operator.view_tracker import base_of, follow, steps
+from autocalc._ops._operator.view_tracker import base_of, follow, steps, view_chain_of
 from autocalc._ops.views import broadcasting, view
-from autocalc._tensor import Tensor
+from autocalc._tensor import Tensor, make
 from autocalc.errors import DTypeError, GradError, ShapeError
 
 
@@ -66,6 +68,28 @@ def _check_history(where: str, x: Tensor, base: Tensor) -> None:
         )
 
 
+def give_tangent(x: Tensor, source: Tensor) -> None:
+    """Make a tensor and all of its views dual, if a dual tensor is written into them.
+
+    Tensors that share the memory by `detach` get no tangent.
+    """
+    base: Any = base_of(x)
+    for level in missing_levels(base._array, source._array):
+        base._array = pair(level, base._array, None)
+        family = base._view
+        for one in family.views if family is not None else ():
+            view = one()
+            if view is not None and base_of(view) is base:
+                view._array = _seen(base._array, view_chain_of(view))
+
+
+def _seen(a: Any, view_chain: Any) -> Any:
+    """Return the view of an array that a view chain makes."""
+    for op, attributes, _ in steps(view_chain):
+        a = op.function(a, *attributes)
+    return a
+
+
 def write(where: str, x: Tensor, result: Tensor, recorded: bool) -> Tensor:
     """Copy `result` into `x`; if recorded, also give `x` the edge of `result`."""
     if result._array.shape != x._array.shape:
@@ -79,6 +103,8 @@ def write(where: str, x: Tensor, result: Tensor, recorded: bool) -> Tensor:
             f"output type {spoken(x.dtype)}; convert the tensor first."
         )
     converted = as_operand(result, x.dtype)
+    if converted._array.__class__ is DeviceArray:
+        give_tangent(x, converted)
     arrays.copy(converted._array, into=x._array)
     x._cell().count += 1
     if recorded:
@@ -100,9 +126,11 @@ def copy_into(x: Tensor, src: Any, where: str = "copy_") -> Tensor:
         if shared or base_of(x) is x:  # a whole tensor needs a node of its own
             converted = view.clone(converted)
         return write(where, x, converted, recorded)
+    if src._array.__class__ is DeviceArray:
+        give_tangent(x, src)
     a, b = x._array, src._array
     if a.shape != b.shape:
-        b = _spread(where, src.detach(), x)._array
+        b = _spread(where, make(b, None), x)._array
     arrays.copy(arrays.copy(b) if arrays.may_overlap(a, b) else b, into=a)
     x._cell().count += 1
     return x

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from autocalc._dispatch.device.duals import DualLevel
 from autocalc._dispatch.device.levels import unshared
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._ops._operator.factories import view_operator
+from autocalc._ops.views.duals import collapsed
 from autocalc._tensor import Tensor
 
 
@@ -33,11 +35,19 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.hidden(g, *n.attributes)
 
 
-def summed(gradient: Tensor, like: Any, total: Any) -> Tensor:
+def without_level(k: Any, g: Tensor, level: Any) -> Tensor:
+    """Return a cotangent of what all examples share, or of what has no tangent."""
+    if level.__class__ is DualLevel:
+        return collapsed(g, level)
+    found: Tensor = k.sum(show(g, level, 0), (0,), False)
+    return found
+
+
+def summed(k: Any, gradient: Tensor, like: Any) -> Tensor:
     """Return the sum over the examples of ended levels that `like` does not have.
 
-    `total` sums a tensor over its first dimension.
+    An adjoint cotangent of what has no tangent becomes the gradient of a primal.
     """
     for level in unshared(gradient._array, like):
-        gradient = total(show(gradient, level, 0))
+        gradient = without_level(k, gradient, level)
     return gradient

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autocalc.autograd import forward_ad as _forward_ad
 from autocalc.torch import _mentioned
 from autocalc.torch._overrides import DisableTorchFunction as DisableTorchFunction
 from autocalc.torch._overrides import (
@@ -30,6 +31,16 @@ def _are_functorch_transforms_active() -> bool:
 def _cuda_isInBadFork() -> bool:
     """Return False: a forked process has no GPU state to lose."""
     return False
+
+
+def _is_fwd_grad_enabled() -> bool:
+    """Return whether tangents are computed."""
+    return _forward_ad._is_fwd_grad_enabled()
+
+
+def _set_fwd_grad_enabled(mode: bool) -> None:
+    """Switch tangents on or off."""
+    _forward_ad._set_fwd_grad_enabled(mode)
 
 
 _disabled_torch_function_impl = disabled

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Kernels for dual arrays: forward derivatives, most of them from backward rules."""
