@@ -151,8 +151,8 @@ class _FunctionOp:
         if missing < 0 or any(old not in (1, new) for old, new in sizes):
             raise ShapeError(
                 f"{self.name}.backward: gradient {i} has shape {gradient.shape}, but "
-                f"its input has shape {shape}; they must be equal, unless the input is "
-                "broadcast."
+                f"expected shape {shape}, that of its input, or one that is broadcast "
+                "from it."
             )
         summed: Tensor = gradient.sum_to_size(shape)
         return summed
@@ -224,8 +224,9 @@ class Function:
         """Refuse the call: a function has no instances."""
         name = type(self).__name__
         raise ArgumentError(
-            f"{name}: an instance of a Function cannot be called; write "
-            f"{name}.apply(...) with the arguments of `forward`."
+            "Legacy autograd function with non-static forward method is deprecated: an "
+            f"instance of {name} cannot be called. Make `forward` a static method, and "
+            f"write {name}.apply(...) with its arguments."
         )
 
     @classmethod

@@ -74,8 +74,10 @@ def check_float(where: str, *tensors: Any) -> None:
     for x in tensors:
         if check_tensor(where, x)._array.dtype.kind not in FLOAT_KINDS:
             raise DTypeError(
-                f"{where}: needs float32 or float64, not {x.dtype.name}: it is not "
-                "implemented for that dtype. Convert it with .float()."
+                f"{where}: Expected a floating point or complex tensor, not "
+                f"{x.dtype.name}: it is not implemented for that dtype. Convert it "
+                "with "
+                ".float()."
             )
 
 
@@ -88,7 +90,18 @@ def check_shape(where: str, name: str, x: Any, needed: str) -> None:
     only text.
     """
     if not _fits(check_tensor(where, x)._array.shape, needed):
-        raise ShapeError(f"{where}: `{name}` has shape {x.shape}; it must be {needed}.")
+        raise ShapeError(_unfit(where, name, x.shape, needed))
+
+
+def _unfit(where: str, name: str, shape: tuple[int, ...], needed: str) -> str:
+    """Return the text of the error for a shape."""
+    if not needed.startswith("square"):
+        return f"{where}: `{name}` has shape {shape}; it must be {needed}."
+    if len(shape) < 2:
+        return f"{where}: `{name}` must have at least 2 dimensions, not shape {shape}."
+    return (
+        f"{where}: `{name}` must be batches of square matrices, not of shape {shape}."
+    )
 
 
 @lru_cache(1024)  # 0.1 us; the comparison takes 1 us

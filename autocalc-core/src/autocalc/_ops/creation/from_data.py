@@ -83,8 +83,10 @@ def _no_numbers(found: Any) -> DTypeError:
     for one in found.reshape(-1).tolist():
         if not isinstance(one, (int, float)):
             return DTypeError(
-                f"tensor: {short(one)}, of type {type(one).__name__}, is not a number. "
-                "Give numbers, lists of numbers, or an array of numbers; "
+                f"tensor: invalid data type: {short(one)}, of type "
+                f"{type(one).__name__}, "
+                "is not a number. Give numbers, lists of numbers, or an array of "
+                "numbers; "
                 "array.astype('float32') converts an array of objects."
             )
     return DTypeError(

@@ -187,15 +187,21 @@ def _without_multiple(where: str, input: Operand, other: Operand, alpha: Any) ->
     return sub_op(input, multiplied(where, input, other, alpha))
 
 
-def multiplied(where: str, input: Operand, other: Operand, alpha: Any) -> Tensor:
+def multiplied(
+    where: str, input: Operand, other: Operand, alpha: Any, name: str = "alpha"
+) -> Tensor:
     """Return alpha * other, in the dtype that `input` and `other` promote to."""
     dtype = result_dtype(where, input, other)
     kind = dtype_of(where, alpha)
-    alone = kind is dtypes.bool_ and dtype is not dtypes.bool_
-    if alone or (kind.is_floating_point and not dtype.is_floating_point):
+    if kind is dtypes.bool_ and dtype is not dtypes.bool_:
         raise DTypeError(
-            f"{where}: `alpha` is {alpha!r}, but it multiplies {dtype.name}; for "
-            f"integers argument alpha must not be a floating point number or a boolean."
+            f"{where}: Boolean {name} only supported for Boolean results. It is "
+            f"{alpha!r} for {dtype.name}."
+        )
+    if kind.is_floating_point and not dtype.is_floating_point:
+        raise DTypeError(
+            f"{where}: for integers, argument {name} must not be a floating point "
+            f"number. It is {alpha!r} for {dtype.name}."
         )
     return mul(as_operand(other, dtype), as_operand(alpha, dtype))
 

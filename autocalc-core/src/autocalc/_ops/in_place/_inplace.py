@@ -373,7 +373,8 @@ def _draw(kernel: str, x: Tensor, a: Any, b: Any, generator: Any) -> Tensor:
             f"{kernel}_: got {a} and {b}; the second is a standard deviation, which "
             "must not be negative."
             if kernel == "normal"
-            else f"{kernel}_: got {a} and {b}; the second must be the larger one."
+            else f"{kernel}_: got {a} and {b}; uniform_ expects to return numbers "
+            "between them, so that the second must be the larger one."
         )
     array = x._array
     if array.dtype.kind not in FLOAT_KINDS:

@@ -50,11 +50,23 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
     where = "unravel_index"
     refuse_booleans(where, check_tensor(where, indices))
     if indices.is_floating_point():
-        message = f"{where}: `indices` is {indices.dtype.name}; it must hold integers."
+        message = (
+            f"{where}: expected 'indices' to be integer, not {indices.dtype.name}."
+        )
         raise DTypeError(message)
+    if isinstance(shape, Tensor):
+        raise DTypeError(
+            f"{where}: expected 'shape' to be int or sequence, not Tensor."
+        )
+    if any(isinstance(n, float) for n in (shape if hasattr(shape, "__iter__") else ())):
+        raise DTypeError(
+            f"{where}: expected 'shape' sequence to only contain ints, not {shape}."
+        )
     sizes = integers(where, "shape", shape)
     if min_of(sizes) < 0:
-        raise ShapeError(f"{where}: `shape`={sizes} contains a negative size.")
+        raise ShapeError(
+            f"{where}: 'shape' cannot have negative values, but got {sizes}."
+        )
     _check_range(where, indices, sizes)
     found, rest = [], cast(indices, dtypes.int64)
     for size in reversed(sizes):

@@ -126,6 +126,11 @@ def product(x: Tensor, y: Tensor) -> Tensor | None:
     return out
 
 
+def _by(shape: Shape) -> str:
+    """Return sizes as in 2x3."""
+    return "x".join(map(str, shape))
+
+
 def unequal(shape_a: Shape, shape_b: Shape) -> ShapeError:
     """Make the error for inner dimensions that differ.
 
@@ -134,8 +139,9 @@ def unequal(shape_a: Shape, shape_b: Shape) -> ShapeError:
     """
     dim = -2 if len(shape_b) > 1 else 0
     return ShapeError(
-        f"matmul: shapes {shape_a} and {shape_b} do not fit: `input`.shape[-1] is "
-        f"{shape_a[-1]}, `other`.shape[{dim}] is {shape_b[dim]}; they must be equal."
+        f"matmul: shapes cannot be multiplied ({_by(shape_a)} and {_by(shape_b)}): "
+        f"`input`.shape[-1] is {shape_a[-1]}, `other`.shape[{dim}] is {shape_b[dim]}; "
+        "they must be equal."
     )
 
 

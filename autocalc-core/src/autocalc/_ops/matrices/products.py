@@ -49,6 +49,7 @@ def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     """
     result = matmul.times_vector(input, tensor, (1,))
     if result is None:
+        _check_vectors(input, tensor)
         einsum._dims("dot", input=(input, 1), tensor=(tensor, 1))
         result = matmul.matmul(input, tensor)
     return result
@@ -131,6 +132,11 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     check_tensor("inner", input), check_tensor("inner", other)
     if 0 in (input.ndim, other.ndim):
         return arithmetic.mul(input, other)
+    if input.shape[-1] != other.shape[-1]:
+        raise ShapeError(
+            "inner() the last dimension must match on both input tensors but got "
+            f"shapes {[*input.shape]} and {[*other.shape]}."
+        )
     return einsum.tensordot(input, other, ([-1], [-1]))
 
 
@@ -155,6 +161,26 @@ def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     tensor(11.)
     """
     return dot(input, other)
+
+
+def _check_vectors(a: Any, b: Any) -> None:
+    """Raise unless the factors are vectors of one dtype and one size."""
+    kinds = [check_tensor("dot", x).dtype.name for x in (a, b)]
+    if a.ndim != 1 or b.ndim != 1:
+        raise ShapeError(
+            f"dot: 1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors, of "
+            f"the shapes {a.shape} and {b.shape}."
+        )
+    if a.shape != b.shape:
+        raise ShapeError(
+            "dot: inconsistent tensor size, expected tensors with the same number of "
+            f"elements, but got {a.shape[0]} and {b.shape[0]}."
+        )
+    if kinds[0] != kinds[1]:
+        raise DTypeError(
+            "dot : expected both vectors to have same dtype, but found "
+            f"{kinds[0]} and {kinds[1]}. Convert one with .to(...)."
+        )
 
 
 def _vector_product(k: Any, a: Any, b: Any, axis: int) -> Any:
@@ -322,7 +348,7 @@ def _blend(
     if beta == 0:
         return scaled
     if beta != 1:
-        base = arithmetic.multiplied(where, product, base, beta)
+        base = arithmetic.multiplied(where, product, base, beta, "beta")
     return arithmetic.add_op(base, scaled)
 
 

@@ -158,8 +158,8 @@ def _matrices(where: str, x: Any) -> Tensor:
         where,
         "A",
         x,
-        "[..., m, n]: expected a tensor with 2 or more dimensions. Reshape a vector to "
-        "one row or column",
+        "[..., m, n]: input must have at least 2 dimensions, so expected a tensor with "
+        "2 or more dimensions. Reshape a vector to one row or column",
     )
     return x  # type: ignore[no-any-return]  # checked
 
