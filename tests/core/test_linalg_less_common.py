@@ -307,9 +307,9 @@ test_what_is_refused = refusals(
     L.vander(ac.ones(1)) -> ArgumentError: vander: `N` is 1; it must be 2
     L.vander(ac.tensor([True])) -> DTypeError: vander: needs numbers, not
     L.cond(ac.ones(3)) -> ShapeError: cond: `A` has shape
-    L.cond(M, 1) -> ShapeError: for `p`=1 its matrices must be square
-    L.cond(SQUARE, 3) -> ArgumentError: cond: `p` is 3; it must be None
-    L.cond(SQUARE, [1]) -> ArgumentError: cond: `p` is \[1\]
+    L.cond(M, 1) -> ShapeError: cond: A must be batches of square matrices for
+    L.cond(SQUARE, 3) -> ArgumentError: linalg\.cond got an invalid norm type: 3\. It
+    L.cond(SQUARE, [1]) -> ArgumentError: linalg\.cond got an invalid norm type:
     L.cond(SQUARE.long()) -> DTypeError: cond: needs float32
     """,
     globals(),

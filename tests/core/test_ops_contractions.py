@@ -102,9 +102,13 @@ def test_norms():
 
 
 def test_norms_say_what_is_wrong():
-    with pytest.raises(ArgumentError, match="matrix_norm: `ord`='max' is not"):
+    with pytest.raises(
+        ArgumentError, match=r"linalg\.matrix_norm: Order max not supported; use"
+    ):
         ac.linalg.matrix_norm(ac.ones(2, 2), "max")
-    with pytest.raises(ShapeError, match=r"`A` has shape \(2,\)"):
+    with pytest.raises(
+        ShapeError, match=r"must have at least 2 dimensions, not shape \(2,\)"
+    ):
         ac.linalg.matrix_norm(ac.ones(2))
     with pytest.raises(ArgumentError, match="norm: `p`='x' is not available"):
         ac.norm(ac.ones(2, 2), "x")

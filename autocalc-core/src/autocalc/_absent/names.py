@@ -185,9 +185,7 @@ GROUPS = (
         "use `as_strided`, `numpy()`, `from_numpy` or `copy_`",
         {
             "autocalc": """
-                BFloat16Storage BoolStorage ByteStorage CharStorage
-                DoubleStorage FloatStorage HalfStorage IntStorage
-                LongStorage ShortStorage Storage StorageBase
+                Storage StorageBase
                 as_strided_ from_file is_storage resize_as_
             """,
             "autocalc.Tensor": """

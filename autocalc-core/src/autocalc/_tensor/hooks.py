@@ -60,8 +60,7 @@ class Accumulated:
             raise HookError(
                 "register_post_accumulate_grad_hook: hooks should return None. This "
                 f"one returned a {type(result).__name__}; to change the gradient, "
-                "write "
-                "into the `grad` of its argument."
+                "write into the `grad` of its argument."
             )
 
 

@@ -160,8 +160,7 @@ def _check_some(where: str, inputs: Collection[Any]) -> None:
     if not inputs:
         raise ArgumentError(
             f"{where}: `inputs` cannot be empty; give one or more. A generator, such "
-            "as "
-            "model.parameters(), yields its tensors only once."
+            "as model.parameters(), yields its tensors only once."
         )
 
 

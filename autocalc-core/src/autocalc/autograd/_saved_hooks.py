@@ -116,8 +116,8 @@ class saved_tensors_hooks:
         if tensor._cell().count != before:
             raise GradError(
                 "saved_tensors_hooks: A saved tensor pack hook is modifying its "
-                "input in "
-                f"place. The input has shape {tensor.shape}; change a clone() instead."
+                f"input in place. The input has shape {tensor.shape}; change a "
+                "clone() instead."
             )
         return (packed,)
 

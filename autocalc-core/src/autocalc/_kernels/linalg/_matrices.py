@@ -46,8 +46,8 @@ def squares(where: str, a: Meta) -> DType:
     dtype = matrices(where, a)
     if a.shape[-1] != a.shape[-2]:
         raise ShapeError(
-            f"linalg.{where}: A must be batches of square matrices, but they are "
-            f"{a.shape[-2]} by {a.shape[-1]} matrices, in shape {a.shape}."
+            f"{where}: `a` has shape {a.shape}; it must be batches of square matrices, "
+            f"not matrices of {a.shape[-2]} by {a.shape[-1]}."
         )
     return dtype
 

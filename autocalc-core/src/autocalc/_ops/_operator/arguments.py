@@ -69,8 +69,7 @@ def axis_of(where: str, dim: int, ndim: int) -> int:
     if not -limit <= dim < limit:
         raise DimensionError(
             f"{where}: Dimension out of range: `dim`={dim} for {ndim} dimensions; it "
-            "must "
-            f"be between {-limit} and {limit - 1}."
+            f"must be between {-limit} and {limit - 1}."
         )
     return dim % limit
 

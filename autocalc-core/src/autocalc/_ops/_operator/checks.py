@@ -74,10 +74,8 @@ def check_float(where: str, *tensors: Any) -> None:
     for x in tensors:
         if check_tensor(where, x)._array.dtype.kind not in FLOAT_KINDS:
             raise DTypeError(
-                f"{where}: Expected a floating point or complex tensor, not "
-                f"{x.dtype.name}: it is not implemented for that dtype. Convert it "
-                "with "
-                ".float()."
+                f"{where}: needs float32 or float64, not {x.dtype.name}: it is not "
+                "implemented for that dtype. Convert it with .float()."
             )
 
 
@@ -97,10 +95,10 @@ def _unfit(where: str, name: str, shape: tuple[int, ...], needed: str) -> str:
     """Return the text of the error for a shape."""
     if not needed.startswith("square"):
         return f"{where}: `{name}` has shape {shape}; it must be {needed}."
-    if len(shape) < 2:
-        return f"{where}: `{name}` must have at least 2 dimensions, not shape {shape}."
+    what = "have at least 2 dimensions and " if len(shape) < 2 else ""
     return (
-        f"{where}: `{name}` must be batches of square matrices, not of shape {shape}."
+        f"{where}: `{name}` has shape {shape}; it must {what}be batches of square "
+        "matrices."
     )
 
 

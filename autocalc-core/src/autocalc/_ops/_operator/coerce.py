@@ -178,9 +178,8 @@ def same_dtype(where: str, x: Any, y: Any) -> tuple[Tensor, Tensor]:
             return beside(a, place), beside(b, place)
         if a.dtype is not b.dtype:
             raise DTypeError(
-                f"{where}: expected the first and the second tensor to have the same "
-                f"dtype, but got: {a.dtype.name} and {b.dtype.name}. "
-                f"{_conversion(a, b)}"
+                f"{where}: the tensors are {a.dtype.name} and {b.dtype.name}; they "
+                f"must have the same dtype. {_conversion(a, b)}"
             )
     return a, b
 

@@ -172,20 +172,25 @@ def _allow_write(where: str, out: Tensor) -> None:
 def _resize(where: str, out: Tensor, shape: tuple[int, ...]) -> None:
     """Give `out` the shape of the result, in new memory unless it is a view."""
     was = out.shape
-    if out.numel():
-        message = (
-            f"An output with one or more elements was resized: `out` of {where} had "
-            f"shape {out.shape}, and the result has shape {shape}. Give a tensor "
-            "without elements, or with the shape of the result."
-        )
-        warn(message, AutocalcWarning)
     if base_of(out) is out:
         out._array = arrays.empty(shape, out._array.dtype)
-        return
+    else:
+        _resize_view(where, out, shape)
+    if 0 not in was:
+        message = (
+            f"An output with one or more elements was resized: `out` of {where} had "
+            f"shape {was}, and the result has shape {shape}. The out tensor will be "
+            "resized unless it has no elements or the shape of the result."
+        )
+        warn(message, AutocalcWarning)
+
+
+def _resize_view(where: str, out: Tensor, shape: tuple[int, ...]) -> None:
+    """Give a view another shape in its own memory; raise if that is too small."""
     try:
         out.resize_(shape)
     except ArgumentError:
         raise ShapeError(
-            f"{where}: `out` has shape {was}, but the result has shape {shape}; they "
-            "must be equal, because `out` is a view, and its memory is too small."
+            f"{where}: `out` has shape {out.shape}, but the result has shape {shape}; "
+            "they must be equal, because `out` is a view, and its memory is too small."
         ) from None

@@ -80,8 +80,7 @@ def _checked_shape(where: str, sizes: tuple[Any, ...], size: Any) -> tuple[int, 
     if math.prod(shape) >= _TOO_LARGE or max(shape, default=0) >= _TOO_LARGE:
         what = "Stride" if 0 in shape else "Storage size"
         raise ShapeError(
-            f"{where}: {what} calculation overflowed: the shape {shape} is "
-            "larger "
+            f"{where}: {what} calculation overflowed: the shape {shape} is larger "
             "than any memory."
         )
     return shape

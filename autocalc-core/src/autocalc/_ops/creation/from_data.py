@@ -84,10 +84,9 @@ def _no_numbers(found: Any) -> DTypeError:
         if not isinstance(one, (int, float)):
             return DTypeError(
                 f"tensor: invalid data type: {short(one)}, of type "
-                f"{type(one).__name__}, "
-                "is not a number. Give numbers, lists of numbers, or an array of "
-                "numbers; "
-                "array.astype('float32') converts an array of objects."
+                f"{type(one).__name__}, is not a number. Give numbers, lists of "
+                "numbers, or an array of numbers; array.astype('float32') converts "
+                "an array of objects."
             )
     return DTypeError(
         "tensor: got an array of objects, or an integer of more than 64 bits; convert "

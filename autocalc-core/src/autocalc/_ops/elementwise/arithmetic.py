@@ -195,13 +195,13 @@ def multiplied(
     kind = dtype_of(where, alpha)
     if kind is dtypes.bool_ and dtype is not dtypes.bool_:
         raise DTypeError(
-            f"{where}: Boolean {name} only supported for Boolean results. It is "
-            f"{alpha!r} for {dtype.name}."
+            f"{where}: `{name}` is {alpha!r}, but it multiplies {dtype.name}: Boolean "
+            f"{name} only supported for Boolean results."
         )
     if kind.is_floating_point and not dtype.is_floating_point:
         raise DTypeError(
-            f"{where}: for integers, argument {name} must not be a floating point "
-            f"number. It is {alpha!r} for {dtype.name}."
+            f"{where}: `{name}` is {alpha!r}, but it multiplies {dtype.name}; for "
+            f"integers, argument {name} must not be a floating point number."
         )
     return mul(as_operand(other, dtype), as_operand(alpha, dtype))
 

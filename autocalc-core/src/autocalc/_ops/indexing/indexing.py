@@ -185,9 +185,8 @@ def long_positions(
     """Return an index tensor, which must be of int64."""
     if check_tensor(where, index).dtype is not dtypes.int64:
         raise DTypeError(
-            f"{where}: {name} has dtype {index.dtype.name}; the dtype of indices "
-            "should "
-            f"be Long ({needed}). Convert it with .long()."
+            f"{where}: {name} has dtype {index.dtype.name}; it must be {needed}: the "
+            "dtype of indices should be Long. Convert it with .long()."
         )
     return index  # type: ignore[no-any-return]  # checked
 

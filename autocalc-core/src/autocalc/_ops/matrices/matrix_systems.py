@@ -265,8 +265,8 @@ def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) ->
     failed = next((text for text, good in needed.items() if not good), None)
     if failed:
         raise ShapeError(
-            f"{where}: {failed}. The shapes are {a.shape} for the input and "
-            f"{scales.shape} for tau."
+            f"{where}: `A` has shape {a.shape} and `tau` has shape {scales.shape}; "
+            f"{failed}."
         )
     v, factors = (cast(x, dtypes.float64) for x in (_triangle(a, False, True), scales))
     q = broadcasting.expand(

@@ -348,8 +348,7 @@ def normal(
         least = float(arrays.min(known, axes))
         message = (
             f"normal expects std >= 0.0, but found std of {least:g}; normal expects "
-            "all "
-            "elements of std >= 0.0."
+            "all elements of std >= 0.0."
         )
         raise ArgumentError(message)
     drawn = drawn_floats("normal", "normal", shape, wide, generator)

@@ -328,7 +328,8 @@ def check_line(where: str, x: Any, *axes: int, what: str = "extremum") -> None:
     if 0 in [x.shape[axis] for axis in axes]:
         raise IndexShapeError(
             f"{where}: Expected reduction dim {', '.join(map(str, axes))} to have "
-            f"non-zero size: a tensor of shape {tuple(x.shape)} has no {what} there."
+            f"non-zero size: a tensor of shape {tuple(x.shape)} has no elements "
+            f"there, so no {what}."
         )
 
 
