@@ -108,7 +108,7 @@ def test_what_does_not_depend_gives_zeros_or_an_error(xy):
         GradError, match="jacobian: Output 0 of the user-provided function does not"
     ):
         A.jacobian(lambda x: constant, x, strict=True)
-    with pytest.raises(GradError, match=r"vjp: input 1 of shape \(3,\)"):
+    with pytest.raises(GradError, match=r"vjp: The output of the user-provided function is"):
         A.vjp(lambda x, y: x.sum(), xy, strict=True)
 
 

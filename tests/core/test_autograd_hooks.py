@@ -159,7 +159,7 @@ def test_hooks_after_a_gradient_that_are_refused():
         x.register_post_accumulate_grad_hook(3)
     x.register_post_accumulate_grad_hook(lambda p: 1)
     with pytest.raises(
-        GradError, match="hooks should return None. This one returned a int"
+        GradError, match=r"hooks should return None. This one returned a int"
     ):
         x.sum().backward()
 

@@ -256,7 +256,7 @@ test_errors_say_what_does_not_fit = refusals(
     linear(M, ac.ones(2, 3), ac.ones(3)) -> ShapeError: `bias` has shape \(3,\)
     linear(M, ac.ones(2, 3).double()) -> DTypeError: dtypes float32, float64
     M.sum(2) -> DimensionError: sum: Dimension out of range: `dim`=2 for 2
-    M.sum((0, -2)) -> DimensionError: sum: a dimension appears multiple times in the
+    M.sum((0, -2)) -> DimensionError: sum: dim 0 appears multiple times in the
     ac.zeros(0).amax() -> ShapeError: amax: .*\(0,\) has no elements
     ac.tensor([1]).mean() -> DTypeError: mean: needs float32 .*not int64
     M.clamp() -> ArgumentError: clamp: At least one of 'min' or 'max' must not be

@@ -261,7 +261,7 @@ def test_errors_of_assignment():
     with pytest.raises(KernelDataError, match=r"`index\[1\]` holds 3 at element 1"):
         x[[0, 1], [0, 3]] = 1
     with pytest.raises(ArgumentError, match="is expanded"):
-        ac.ones(1).expand(3)[0:2] = 1.0
+        ac.ones(1).expand(3)[0:2] = ac.ones(2)
 
 
 def test_views_do_not_keep_each_other():

@@ -9,6 +9,7 @@ which are linear in their cotangents.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any, TypeAlias
 
 from autocalc._graph._grad_mode import enable_grad
@@ -205,13 +206,14 @@ def _jacobian(
     form: _Form,
 ) -> Any:
     call = _Call(where, func, inputs, create_graph, strict)
-    if form.forward:
-        rows = call.columns(create_graph)
-    else:
-        rows = tuple(
-            call.jacobian_of(k, create_graph, form.vectorize)
-            for k in range(len(call.outputs))
-        )
+    with enable_grad() if create_graph else nullcontext():
+        if form.forward:
+            rows = call.columns(create_graph)
+        else:
+            rows = tuple(
+                call.jacobian_of(k, create_graph, form.vectorize)
+                for k in range(len(call.outputs))
+            )
     return rows[0] if call.single_output else rows
 
 
@@ -433,12 +435,13 @@ class _Call:
                     f"single Tensor of one element, but the shapes are {shapes}."
                 )
             return [ones_like(like[0])]
-        given = _tensors_of(self.where, "v", v)
-        if not all(isinstance(x, Tensor) for x in given):
+        parts = v if isinstance(v, (list, tuple)) else (v,)
+        if not all(isinstance(x, Tensor) for x in parts):
             raise DTypeError(
                 f"{self.where}: The v given to {self.where} must be either a Tensor or "
                 "a tuple of Tensors."
             )
+        given = _tensors_of(self.where, "v", v)
         have, need = [x._array.shape for x in given], [x._array.shape for x in like]
         if have != need:
             what = "v has invalid size: should be"

@@ -52,8 +52,9 @@ def axes_of(where: str, x: Tensor, dim: Dims) -> tuple[int, ...]:
     if x.ndim == 0:
         return ()
     if len(set(axes)) < len(axes):
+        twice = next(d for d in axes if axes.count(d) > 1)
         raise DimensionError(
-            f"{where}: a dimension appears multiple times in the list of dims: "
+            f"{where}: dim {twice} appears multiple times in the list of dims: "
             f"`dim`={dim}; name each dimension once."
         )
     return tuple(axes)

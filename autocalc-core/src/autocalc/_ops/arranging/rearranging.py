@@ -254,8 +254,8 @@ def roll(input: Tensor, shifts: Dims, dims: Dims = None) -> Tensor:
         return view.detach_from_base(view.reshape_op(flat, x._array.shape))
     if len(axes) != len(by):
         raise ArgumentError(
-            f"roll: `shifts`={by} and `dims`={axes} are required to have equally many "
-            "numbers."
+            f"roll: shifts and dimensions must align: `shifts`={by} and `dims`={axes} "
+            "are required to have equally many numbers."
         )
     if x.ndim == 0:
         raise DimensionError(

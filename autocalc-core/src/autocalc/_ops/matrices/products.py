@@ -168,18 +168,18 @@ def _check_vectors(a: Any, b: Any) -> None:
     kinds = [check_tensor("dot", x).dtype.name for x in (a, b)]
     if a.ndim != 1 or b.ndim != 1:
         raise ShapeError(
-            f"dot: 1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors, of "
-            f"the shapes {a.shape} and {b.shape}."
-        )
-    if a.shape != b.shape:
-        raise ShapeError(
-            "dot: inconsistent tensor size, expected tensors with the same number of "
-            f"elements, but got {a.shape[0]} and {b.shape[0]}."
+            f"dot: 1D tensors expected, but got `input` {a.shape} and `tensor` "
+            f"{b.shape}; they must have 1 dimension."
         )
     if kinds[0] != kinds[1]:
         raise DTypeError(
             "dot : expected both vectors to have same dtype, but found "
             f"{kinds[0]} and {kinds[1]}. Convert one with .to(...)."
+        )
+    if a.shape != b.shape:
+        raise ShapeError(
+            "dot: inconsistent tensor size, expected tensors with the same number of "
+            f"elements, but got {a.shape[0]} and {b.shape[0]}."
         )
 
 
@@ -343,11 +343,11 @@ def _blend(
     given = check_tensor(where, input)._array.shape
     base = input if given == shape else _spread(where, input, shape)
     scaled = product
-    if alpha != 1:
+    if alpha != 1 or (alpha.__class__ is not int and not product.is_floating_point()):
         scaled = arithmetic.multiplied(where, product, product, alpha)
     if beta == 0:
         return scaled
-    if beta != 1:
+    if beta != 1 or (beta.__class__ is not int and not product.is_floating_point()):
         base = arithmetic.multiplied(where, product, base, beta, "beta")
     return arithmetic.add_op(base, scaled)
 

@@ -192,8 +192,8 @@ def _spacings(spacing: Any, count: int) -> list[Any]:
         return [spacing] * count
     if len(spacing) != count:
         raise ArgumentError(
-            f"gradient: `spacing` has {len(spacing)} parts for {count} dimensions; "
-            "give one for each dimension."
+            f"gradient: expected spacing to be one number, or to have {count} parts, "
+            f"one for each dimension; it has {len(spacing)} parts."
         )
     return list(spacing)
 

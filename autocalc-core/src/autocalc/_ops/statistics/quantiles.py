@@ -339,7 +339,7 @@ def histc(
 ) -> Tensor:
     """Return how many elements fall into each of `bins` equal parts of [min, max].
 
-    If `min` and `max` are both 0, the smallest and the largest element are used as the
+    If `min` and `max` are equal, the smallest and the largest element are used as the
     ends.
 
     Parameters
@@ -381,7 +381,9 @@ def histc(
         message = f"histc: not implemented for {x.dtype.name}; use .float()."
         raise DTypeError(message)
     flat = view.reshape(x, (-1,))._array
-    own = low == high == 0 and flat.size > 0
+    own = low == high and flat.size > 0
+    if own:
+        low = high = 0.0
     if own and recordings:
         refuse_reading("histc, whose bins depend on values")
     counts, rising = arrays.histc(flat, builtins.max(count, 1), low, high)
