@@ -108,7 +108,7 @@ def test_what_does_not_depend_gives_zeros_or_an_error(xy):
         GradError, match="jacobian: Output 0 of the user-provided function does not"
     ):
         A.jacobian(lambda x: constant, x, strict=True)
-    with pytest.raises(GradError, match=r"vjp: The output of the user-provided function is"):
+    with pytest.raises(GradError, match="vjp: The output of the user-provided"):
         A.vjp(lambda x, y: x.sum(), xy, strict=True)
 
 
@@ -122,7 +122,7 @@ def test_what_does_not_depend_gives_zeros_or_an_error(xy):
         ),
         (
             ShapeError,
-            r"vjp: v has invalid size: should be \[\(2, 3\)\], but",
+            r"vjp: v has invalid size: should be .*\[2, 3\]\) but got",
             lambda x: A.vjp(ac.exp, x, x[0]),
         ),
         (

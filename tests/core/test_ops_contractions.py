@@ -77,7 +77,9 @@ def test_einsum_says_what_is_wrong():
 
 
 def test_products_say_what_is_wrong():
-    with pytest.raises(ShapeError, match=r"dot: 1D tensors expected, but got `input` \(2, 3\)"):
+    with pytest.raises(
+        ShapeError, match=r"dot: 1D tensors expected, .* `input` \(2, 3\)"
+    ):
         ac.dot(ac.ones(2, 3), ac.ones(3))
     with pytest.raises(
         ArgumentError, match=r"expects dims >= 0 and at most 1 .* not 3"

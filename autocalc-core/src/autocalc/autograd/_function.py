@@ -8,6 +8,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from autocalc._dispatch._callers import warn
 from autocalc._dispatch.selection.state import current, enter, leave
 from autocalc._graph._node import Leaf, Node, Output
 from autocalc._graph._walk import check_saved
@@ -61,6 +62,13 @@ class FunctionContext:
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
         """The tensors that were passed to `save_for_backward`."""
         return self._to_save if self._saved is None else self._saved
+
+    @property
+    def saved_variables(self) -> tuple[Tensor | None, ...]:
+        """The old name of `saved_tensors`; it gives a warning."""
+        message = "'saved_variables' is deprecated; use 'saved_tensors'"
+        warn(message, DeprecationWarning)
+        return self.saved_tensors
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
         """Mark `tensors`, which are outputs, as having no gradient."""
@@ -205,7 +213,9 @@ class Function:
 
         If `setup_context` is defined, too, `forward` is called without `ctx`.
         """
-        raise NotImplementedError
+        raise NotImplementedError(
+            "You must implement the forward function for custom autograd.Function."
+        )
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:

@@ -392,13 +392,20 @@ class _Check:
         (g,) = self.walk([y], [_like(None, np.asarray(u, y.dtype.numpy))], [i])
         return 0.0 if g is None else float((g * v).sum())
 
+    def mismatch(self, o: int, i: int) -> str:
+        """Return the kind of an error."""
+        if not any(y.requires_grad for y in self.outputs):
+            return "Numerical gradient for function expected to be zero"
+        return f"Jacobian mismatch for output {o} with respect to input {i}"
+
     def compare_along(self, o: int, i: int, found: float, expected: float) -> None:
         atol, rtol = self.tolerance.atol, self.tolerance.rtol
         both_nan = np.isnan(found) and np.isnan(expected)
         if both_nan or abs(found - expected) <= atol + rtol * abs(expected):
             return
         self.fail(
-            f"the gradient of output {o} with respect to `inputs[{i}]` is {found:.9g} "
+            f"{self.mismatch(o, i)}: the gradient of output {o} with respect to "
+            f"`inputs[{i}]` is {found:.9g} "
             f"along a random direction, by differences {expected:.9g}; without "
             f"`fast_mode` the element is named"
         )
@@ -462,7 +469,8 @@ class _Check:
         out_at = np.unravel_index(row, self.outputs[o].shape)
         in_at = np.unravel_index(column, self.inputs[i].shape)
         self.fail(
-            f"the gradient of output {o} at element {_index(out_at)} with respect to "
+            f"{self.mismatch(o, i)}: the gradient of output {o} at element "
+            f"{_index(out_at)} with respect to "
             f"`inputs[{i}]` at element {_index(in_at)} is "
             f"{analytical[row, column]:.9g}, by differences "
             f"{numerical[row, column]:.9g}; {int((excess > 0).sum())} of {excess.size} "
@@ -480,7 +488,8 @@ class _Check:
         for i, a, b in zip(self.checked, kept, freed, strict=True):
             if not _same(a, b, atol=allowed):
                 self.fail(
-                    f"two backward passes over one graph gave different gradients of "
+                    "Backward is not reentrant: two backward passes over one graph "
+                    "gave different gradients of "
                     f"`inputs[{i}]`: the first, with retain_graph=True, changed "
                     f"something, or the gradient is not deterministic"
                 )

@@ -442,8 +442,8 @@ def _seed(where: str, y: Any, g: Any, i: int) -> Tensor:
         )
     if g._array.shape != y._array.shape:
         raise GradError(
-            f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape} and "
-            f"output[{i}] has a shape of {y.shape}."
+            f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape!s} and "
+            f"output[{i}] has a shape of {y.shape!s}."
         )
     return g if g._array.dtype is y._array.dtype else g.to(y.dtype)
 

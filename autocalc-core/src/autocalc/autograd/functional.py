@@ -9,7 +9,7 @@ which are linear in their cotangents.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext as _nullcontext
 from typing import Any, TypeAlias
 
 from autocalc._graph._grad_mode import enable_grad
@@ -206,7 +206,7 @@ def _jacobian(
     form: _Form,
 ) -> Any:
     call = _Call(where, func, inputs, create_graph, strict)
-    with enable_grad() if create_graph else nullcontext():
+    with enable_grad() if create_graph else _nullcontext():
         if form.forward:
             rows = call.columns(create_graph)
         else:
@@ -442,12 +442,13 @@ class _Call:
                 "a tuple of Tensors."
             )
         given = _tensors_of(self.where, "v", v)
-        have, need = [x._array.shape for x in given], [x._array.shape for x in like]
+        have, need = [x.shape for x in given], [x.shape for x in like]
         if have != need:
             what = "v has invalid size: should be"
             if len(need) == 1 != len(have):
                 what = "The given v should contain a single Tensor."
-            raise ShapeError(f"{self.where}: {what} {need}, but the shapes are {have}.")
+            needed, got = (", ".join(map(str, shapes)) for shapes in (need, have))
+            raise ShapeError(f"{self.where}: {what} {needed} but got {got}.")
         return given
 
     def gradients(

@@ -318,8 +318,7 @@ def _check_weight(where: str, weight: Tensor, classes: int) -> None:
     if weight.shape != (classes,):
         raise ShapeError(
             f"{where}: weight tensor should be defined either for all {classes} "
-            "classes "
-            f"or no classes: `weight` has shape {weight.shape}, not "
+            f"classes or no classes: `weight` has shape {weight.shape}, not "
             f"({classes},)."
         )
 

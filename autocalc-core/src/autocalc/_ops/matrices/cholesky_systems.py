@@ -122,8 +122,8 @@ def _zero_on_diagonal(where: str, lower: Tensor) -> LinAlgError:
     place = f"(Batch element {batch[0]}): " if len(batch) == 1 else ""
     return LinAlgError(
         f"{where}: {place}The diagonal element {column + 1} is zero, the inversion "
-        "could "
-        f"not be completed: a factor in `L`, of shape {lower.shape}, is singular."
+        f"could not be completed: a factor in `L`, of shape {lower.shape}, is "
+        "singular."
     )
 
 

@@ -331,8 +331,7 @@ def lstsq(
     if name not in _DRIVERS:
         raise ArgumentError(
             f"{where}: parameter `driver` should be one of (gels, gelsy, gelsd, "
-            "gelss), "
-            f"not {name!r}."
+            f"gelss), not {name!r}."
         )
     vector = b.ndim == a.ndim - 1
     column = view.unsqueeze(b, -1) if vector else b
