@@ -50,7 +50,7 @@ else:
 
 
 #: The key under which a tensor without a leaf stores a gradient that was assigned.
-_GIVEN = "_given_grad"
+_GIVEN, _OF_GRAD = "_given_grad", "expected to be a Tensor or None"
 
 
 class Tensor(Methods):
@@ -265,9 +265,7 @@ class Tensor(Methods):
     def grad(self, value: Tensor | None) -> None:
         kept = None if self.is_leaf else retained(*node_and_slot(self._edge))
         if value is not None:
-            check_type(
-                "grad", "value", value, Tensor, "expected to be a Tensor or None"
-            )
+            check_type("grad", "value", value, Tensor, _OF_GRAD)
         if value is not None and value.shape != self.shape:
             raise ArgumentError(
                 f"grad: the gradient has shape {value.shape}, but the tensor has shape "

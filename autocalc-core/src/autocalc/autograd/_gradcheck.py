@@ -20,6 +20,7 @@ from autocalc.autograd._gradcheck_modes import (
     check_all,
     compare_products,
     direction,
+    mismatch,
     refuse_modes,
 )
 from autocalc.autograd._gradients import grad
@@ -354,15 +355,12 @@ class _Check:
         """Compare u^T J v of a random u and v for every output and input."""
         for i in self.checked:
             v = direction(self.inputs[i].shape, i)
-            high, low = [
-                self.moved(i, step * self.tolerance.eps * v) for step in (1, -1)
-            ]
+            eps = self.tolerance.eps
+            high, low = [self.moved(i, step * eps * v) for step in (1, -1)]
             for o, y in enumerate(self.outputs):
                 u = direction(y.shape, o + 1)
-                slope = (high[o] - low[o]) / (2 * self.tolerance.eps)
-                self.compare_along(
-                    o, i, self.slope(y, u, i, v), float((u * slope).sum())
-                )
+                slope = float((u * (high[o] - low[o]) / (2 * eps)).sum())
+                self.compare_along(o, i, self.slope(y, u, i, v), slope)
 
     def moved(self, i: int, step: Array) -> list[Array]:
         """Return the outputs at a step of one input."""
@@ -392,22 +390,15 @@ class _Check:
         (g,) = self.walk([y], [_like(None, np.asarray(u, y.dtype.numpy))], [i])
         return 0.0 if g is None else float((g * v).sum())
 
-    def mismatch(self, o: int, i: int) -> str:
-        """Return the kind of an error."""
-        if not any(y.requires_grad for y in self.outputs):
-            return "Numerical gradient for function expected to be zero"
-        return f"Jacobian mismatch for output {o} with respect to input {i}"
-
     def compare_along(self, o: int, i: int, found: float, expected: float) -> None:
         atol, rtol = self.tolerance.atol, self.tolerance.rtol
         both_nan = np.isnan(found) and np.isnan(expected)
         if both_nan or abs(found - expected) <= atol + rtol * abs(expected):
             return
         self.fail(
-            f"{self.mismatch(o, i)}: the gradient of output {o} with respect to "
-            f"`inputs[{i}]` is {found:.9g} "
-            f"along a random direction, by differences {expected:.9g}; without "
-            f"`fast_mode` the element is named"
+            f"{mismatch(self.outputs, o, i)}: it is {found:.9g} along a random "
+            "direction, "
+            f"by differences {expected:.9g}; without `fast_mode` the element is named"
         )
 
     def numerical(self, i: int) -> list[Array]:
@@ -469,7 +460,7 @@ class _Check:
         out_at = np.unravel_index(row, self.outputs[o].shape)
         in_at = np.unravel_index(column, self.inputs[i].shape)
         self.fail(
-            f"{self.mismatch(o, i)}: the gradient of output {o} at element "
+            f"{mismatch(self.outputs, o, i)}: the gradient of output {o} at element "
             f"{_index(out_at)} with respect to "
             f"`inputs[{i}]` at element {_index(in_at)} is "
             f"{analytical[row, column]:.9g}, by differences "

@@ -70,3 +70,10 @@ def direction(shape: tuple[int, ...], seed: int) -> Any:
     """Return random numbers, away from 0, of both signs."""
     rng = np.random.default_rng(seed)
     return rng.uniform(0.5, 1.5, shape) * rng.choice([-1.0, 1.0], shape)
+
+
+def mismatch(outputs: Any, o: int, i: int) -> str:
+    """Return the kind of an error of output o and input i."""
+    if not any(y.requires_grad for y in outputs):
+        return "Numerical gradient for function expected to be zero"
+    return f"Jacobian mismatch for output {o} with respect to input {i}"

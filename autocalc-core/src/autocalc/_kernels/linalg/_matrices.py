@@ -178,14 +178,16 @@ def eigenvalues(xp: Any, where: str, a: Array) -> Any:
     return guarded(xp, where, a, lambda: find(a), _unfinished(find))
 
 
-def _unfinished(find: Callable[[Array], Any]) -> Callable[[Array], str | None]:
+def _unfinished(
+    find: Callable[[Array], Any],
+) -> Callable[[Array], tuple[str, str] | None]:
     """Return a function that tests whether `find` fails for a matrix."""
 
-    def at_fault(matrix: Array) -> str | None:
+    def at_fault(matrix: Array) -> tuple[str, str] | None:
         try:
             find(matrix)
         except np.linalg.LinAlgError:
-            return "has values that LAPACK did not find in its number of steps"
+            return "", "has values that LAPACK did not find in its number of steps"
         return None
 
     return at_fault

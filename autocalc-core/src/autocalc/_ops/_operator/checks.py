@@ -79,6 +79,20 @@ def check_float(where: str, *tensors: Any) -> None:
             )
 
 
+def check_factor(
+    where: str, name: str, value: Any, kind: dtypes.DType, dtype: dtypes.DType
+) -> None:
+    """Raise if a factor, which is of the dtype `kind`, cannot multiply `dtype`."""
+    lone = kind is dtypes.bool_ and dtype is not dtypes.bool_
+    if lone or (kind.is_floating_point and not dtype.is_floating_point):
+        why = f"for integers, argument {name} must not be a floating point number."
+        if lone:
+            why = f"Boolean {name} only supported for Boolean results."
+        raise DTypeError(
+            f"{where}: `{name}` is {value!r}, but it multiplies {dtype.name}; {why}"
+        )
+
+
 def check_shape(where: str, name: str, x: Any, needed: str) -> None:
     """Raise unless a tensor has a shape of the required form.
 

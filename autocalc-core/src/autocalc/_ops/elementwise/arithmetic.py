@@ -10,6 +10,7 @@ import numpy as np
 
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._ops._operator.arguments import Operand, check_older_order, check_tensor
+from autocalc._ops._operator.checks import check_factor
 from autocalc._ops._operator.coerce import (
     as_operand,
     cast,
@@ -193,16 +194,7 @@ def multiplied(
     """Return alpha * other, in the dtype that `input` and `other` promote to."""
     dtype = result_dtype(where, input, other)
     kind = dtype_of(where, alpha)
-    if kind is dtypes.bool_ and dtype is not dtypes.bool_:
-        raise DTypeError(
-            f"{where}: `{name}` is {alpha!r}, but it multiplies {dtype.name}: Boolean "
-            f"{name} only supported for Boolean results."
-        )
-    if kind.is_floating_point and not dtype.is_floating_point:
-        raise DTypeError(
-            f"{where}: `{name}` is {alpha!r}, but it multiplies {dtype.name}; for "
-            f"integers, argument {name} must not be a floating point number."
-        )
+    check_factor(where, name, alpha, kind, dtype)
     return mul(as_operand(other, dtype), as_operand(alpha, dtype))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import Any
 
 from autocalc._ops._operator.arguments import check_tensor, integers, min_of
 from autocalc._ops._operator.checks import refuse_booleans
@@ -54,14 +55,7 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
             f"{where}: expected 'indices' to be integer, not {indices.dtype.name}."
         )
         raise DTypeError(message)
-    if isinstance(shape, Tensor):
-        raise DTypeError(
-            f"{where}: expected 'shape' to be int or sequence, not Tensor."
-        )
-    if any(isinstance(n, float) for n in (shape if hasattr(shape, "__iter__") else ())):
-        raise DTypeError(
-            f"{where}: expected 'shape' sequence to only contain ints, not {shape}."
-        )
+    _check_sizes(where, shape)
     sizes = integers(where, "shape", shape)
     if min_of(sizes) < 0:
         raise ShapeError(
@@ -73,6 +67,18 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
         found.append(arithmetic.remainder(rest, size))
         rest = arithmetic.floor_divide(rest, size)
     return tuple(reversed(found))
+
+
+def _check_sizes(where: str, shape: Any) -> None:
+    """Raise if `shape` is a tensor or holds floats."""
+    if isinstance(shape, Tensor):
+        raise DTypeError(
+            f"{where}: expected 'shape' to be int or sequence, not Tensor."
+        )
+    if isinstance(shape, (list, tuple)) and any(isinstance(n, float) for n in shape):
+        raise DTypeError(
+            f"{where}: expected 'shape' sequence to only contain ints, not {shape}."
+        )
 
 
 def _check_range(where: str, indices: Tensor, sizes: tuple[int, ...]) -> None:

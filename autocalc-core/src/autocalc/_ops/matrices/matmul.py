@@ -29,7 +29,7 @@ from autocalc._ops.matrices.integer_matmul import integer_product
 from autocalc._ops.reductions import reduction
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor, make
-from autocalc.errors import ShapeError
+from autocalc.errors import DTypeError, ShapeError
 
 # gemm has the attributes alpha, beta and activation.  Operators use no fused
 # activation, because only composites and recorded programs do.
@@ -124,6 +124,35 @@ def product(x: Tensor, y: Tensor) -> Tensor | None:
     saved, versions = _save_factors(edges, (None, None, x, y, None))
     out._edge = Node(gemm_op.op, edges, saved, versions, shapes, dtype, PLAIN)
     return out
+
+
+def check_last(a: Tensor, b: Tensor) -> None:
+    """Raise if the last dimensions of two tensors have different sizes."""
+    if a.shape[-1] != b.shape[-1]:
+        raise ShapeError(
+            "inner() the last dimension must match on both input tensors but got "
+            f"shapes {[*a.shape]} and {[*b.shape]}."
+        )
+
+
+def check_vectors(a: Any, b: Any) -> None:
+    """Raise unless the factors are vectors of one dtype and one size."""
+    kinds = [check_tensor("dot", x).dtype.name for x in (a, b)]
+    if a.ndim != 1 or b.ndim != 1:
+        raise ShapeError(
+            f"dot: 1D tensors expected, but got `input` {a.shape} and `tensor` "
+            f"{b.shape}; they must have 1 dimension."
+        )
+    if kinds[0] != kinds[1]:
+        raise DTypeError(
+            "dot : expected both vectors to have same dtype, but found "
+            f"{kinds[0]} and {kinds[1]}. Convert one with .to(...)."
+        )
+    if a.shape != b.shape:
+        raise ShapeError(
+            "dot: inconsistent tensor size, expected tensors with the same number of "
+            f"elements, but got {a.shape[0]} and {b.shape[0]}."
+        )
 
 
 def _by(shape: Shape) -> str:

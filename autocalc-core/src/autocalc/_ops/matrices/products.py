@@ -49,8 +49,7 @@ def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     """
     result = matmul.times_vector(input, tensor, (1,))
     if result is None:
-        _check_vectors(input, tensor)
-        einsum._dims("dot", input=(input, 1), tensor=(tensor, 1))
+        matmul.check_vectors(input, tensor)
         result = matmul.matmul(input, tensor)
     return result
 
@@ -132,11 +131,7 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     check_tensor("inner", input), check_tensor("inner", other)
     if 0 in (input.ndim, other.ndim):
         return arithmetic.mul(input, other)
-    if input.shape[-1] != other.shape[-1]:
-        raise ShapeError(
-            "inner() the last dimension must match on both input tensors but got "
-            f"shapes {[*input.shape]} and {[*other.shape]}."
-        )
+    matmul.check_last(input, other)
     return einsum.tensordot(input, other, ([-1], [-1]))
 
 
@@ -161,26 +156,6 @@ def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     tensor(11.)
     """
     return dot(input, other)
-
-
-def _check_vectors(a: Any, b: Any) -> None:
-    """Raise unless the factors are vectors of one dtype and one size."""
-    kinds = [check_tensor("dot", x).dtype.name for x in (a, b)]
-    if a.ndim != 1 or b.ndim != 1:
-        raise ShapeError(
-            f"dot: 1D tensors expected, but got `input` {a.shape} and `tensor` "
-            f"{b.shape}; they must have 1 dimension."
-        )
-    if kinds[0] != kinds[1]:
-        raise DTypeError(
-            "dot : expected both vectors to have same dtype, but found "
-            f"{kinds[0]} and {kinds[1]}. Convert one with .to(...)."
-        )
-    if a.shape != b.shape:
-        raise ShapeError(
-            "dot: inconsistent tensor size, expected tensors with the same number of "
-            f"elements, but got {a.shape[0]} and {b.shape[0]}."
-        )
 
 
 def _vector_product(k: Any, a: Any, b: Any, axis: int) -> Any:
@@ -342,12 +317,12 @@ def _blend(
     shape = product._array.shape
     given = check_tensor(where, input)._array.shape
     base = input if given == shape else _spread(where, input, shape)
-    scaled = product
-    if alpha != 1 or (alpha.__class__ is not int and not product.is_floating_point()):
+    scaled, whole = product, not product.is_floating_point()
+    if alpha != 1 or (whole and type(alpha) is not int):
         scaled = arithmetic.multiplied(where, product, product, alpha)
     if beta == 0:
         return scaled
-    if beta != 1 or (beta.__class__ is not int and not product.is_floating_point()):
+    if beta != 1 or (whole and type(beta) is not int):
         base = arithmetic.multiplied(where, product, base, beta, "beta")
     return arithmetic.add_op(base, scaled)
 
