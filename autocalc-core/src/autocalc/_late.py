@@ -35,6 +35,7 @@ FROM = {
     ),
     "compile": "autocalc._compile",
     "vmap": "autocalc.func",
+    "quantize": "autocalc.nn.utils._quantize",
     **dict.fromkeys(
         (
             *("angle", "conj", "conj_physical", "imag", "is_conj", "is_neg", "isreal"),
