@@ -103,7 +103,7 @@ def test_labels_of_nll_are_checked():
     ):
         F.nll_loss(log_p, ac.tensor([0]))
     with pytest.raises(
-        ShapeError, match=r"`weight` has shape \(2,\) for 4 classes; it"
+        ShapeError, match=r"nll_loss: weight tensor should be defined either for"
     ):
         F.nll_loss(log_p, ac.tensor(LABELS), ac.ones(2))
     with pytest.raises(GradError, match="nll_loss: `weight` requires a gradient"):

@@ -276,7 +276,7 @@ test_errors_say_what_does_not_fit = refusals(
     ac.cat([ac.tensor(1.0)]) -> ShapeError: cat
     ac.stack([]) -> ArgumentError: stack: needs at least one
     ac.stack([M, ac.ones(3)]) -> ShapeError: stack: `tensors\[1\]`
-    M[2] -> DimensionError: index 2 is out of bounds for dimension 0 with size 2
+    M[2] -> DimensionError: index: index 2 is out of bounds for dimension 0 with size 2
     M[0, 0, 0] -> DimensionError: were given for a tensor of shape \(2, 3\) with
     M[::-1] -> ArgumentError: step -1
     M['a'] -> DTypeError: index: 'a' is a str; use integers

@@ -268,8 +268,8 @@ def _check_range(x: Tensor, index: list[Any]) -> None:
             size = x._array.shape[axis]
             if not isinstance(part, slice) and not -size <= part < size:
                 raise DimensionError(
-                    f"index {part} is out of bounds for dimension {axis} with size "
-                    f"{size} in shape {x.shape}; index from {-size} to {size - 1}."
+                    f"index: index {part} is out of bounds for dimension {axis} with "
+                    f"size {size} in shape {x.shape}; index from {-size} to {size - 1}."
                 )
             axis += 1
 

@@ -329,7 +329,7 @@ def check_line(where: str, x: Any, *axes: int, what: str = "extremum") -> None:
         raise IndexShapeError(
             f"{where}: Expected reduction dim {', '.join(map(str, axes))} to have "
             f"non-zero size: a tensor of shape {tuple(x.shape)} has no elements "
-            f"there, so no {what}."
+            f"there, so it has no {what}."
         )
 
 
