@@ -27,8 +27,11 @@ def span(array: Array) -> int:
 
 
 def steps_of(a: Array) -> tuple[int, ...]:
-    """Return the strides in elements; without elements, sizes of 0 count as 1."""
-    if a.size:
+    """Return the strides in elements.
+
+    New memory without elements has strides of 0 in NumPy; sizes of 0 count as 1 then.
+    """
+    if a.size or any(a.strides):
         return tuple([s // a.itemsize for s in a.strides])
     sizes = [max(n, 1) for n in a.shape]
     return tuple([prod(sizes[i + 1 :]) for i in range(len(sizes))])
