@@ -41,8 +41,8 @@ def test_the_operator_that_gave_nan_is_named(create_graph):
     with detect_anomaly():
         loss = root_of_zero()
         match = (
-            r"Function 'sqrtBackward' returned nan values in its 0th output, of shape "
-            r"\(2,\), from output gradients without NaN.*"
+            r"Function 'sqrtBackward' returned nan values in its 0th output\. The "
+            r"output has shape \(2,\) and comes from output gradients without NaN.*"
             rf"{HERE}root_of_zero: `y = x\.sqrt"
         )
         with pytest.raises(GradError, match=match):

@@ -102,7 +102,7 @@ test_errors = refusals(
     ac.ones(1).backward() -> GradError: shape \(1,\) has no gradient history and does
     (leaf(1.0, 2.0) * 2).backward() -> GradError: backward: the tensor has shape
         \(2,\).*Pass `gradient`.*\.sum\(\)
-    (leaf(1.0, 2.0) * 2).backward(ac.ones(3)) -> GradError: the gradient that was
+    (leaf(1.0, 2.0) * 2).backward(ac.ones(3)) -> GradError: Mismatch in shape:
     (leaf(1.0) * 2).backward(1.0) -> DTypeError: the gradient that was given is a
     autograd.backward([leaf(1.0) * 2], [ac.ones(1), ac.ones(1)]) -> GradError:
         1 tensors and 2
@@ -110,7 +110,7 @@ test_errors = refusals(
     autograd.grad(leaf(1.0) * 2, leaf(1.0)) -> GradError: do not depend on
         `inputs\[0\]`.*allow_unused=True
     (leaf(1.0) * 2).requires_grad_(False) -> GradError: only a leaf can change whe
-    ac.tensor([1]).requires_grad_() -> DTypeError: int64 has no gradient.*\.float
+    ac.tensor([1]).requires_grad_() -> DTypeError: requires_grad: Only Tensors of
     ac.ones(1).register_hook(print) -> GradError: register_hook: this tensor does not
     ac.ones(1).retain_grad() -> GradError: retain_grad: this tensor does not
     """,

@@ -108,20 +108,28 @@ def test_what_does_not_depend_gives_zeros_or_an_error(xy):
         GradError, match="jacobian: Output 0 of the user-provided function does not"
     ):
         A.jacobian(lambda x: constant, x, strict=True)
-    with pytest.raises(GradError, match=r"vjp: input 1 of shape \(3,\)"):
+    with pytest.raises(GradError, match="vjp: The output of the user-provided"):
         A.vjp(lambda x, y: x.sum(), xy, strict=True)
 
 
 @pytest.mark.parametrize(
     ("error", "match", "call"),
     [
-        (ShapeError, ": `v` may only be omitted for a", lambda x: A.jvp(ac.exp, x)),
         (
             ShapeError,
-            r"vjp: `v` has the shapes \[\(3,\)\]",
+            "jvp: The vector v can only be None if the input",
+            lambda x: A.jvp(ac.exp, x),
+        ),
+        (
+            ShapeError,
+            r"vjp: v has invalid size: should be .*\[2, 3\]\) but got",
             lambda x: A.vjp(ac.exp, x, x[0]),
         ),
-        (ShapeError, "hessian: the function returned", lambda x: A.hessian(ac.exp, x)),
+        (
+            ShapeError,
+            "hessian: The Tensor returned by the function",
+            lambda x: A.hessian(ac.exp, x),
+        ),
         (DTypeError, r"`inputs\[0\]` is int64", lambda x: A.vjp(ac.exp, x.long())),
         (DTypeError, "output 0 is float;", lambda x: A.vjp(lambda x: (1.0,), x)),
         (

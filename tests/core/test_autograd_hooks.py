@@ -153,12 +153,14 @@ def test_hooks_after_other_hooks_and_of_tensors_that_are_gone():
 
 def test_hooks_after_a_gradient_that_are_refused():
     x = leaf(1.0)
-    with pytest.raises(GradError, match="needs a leaf that requires a gradient"):
+    with pytest.raises(GradError, match="register_post_accumulate_grad_hook: post"):
         (x * 2).register_post_accumulate_grad_hook(print)
     with pytest.raises(ArgumentError, match="`hook` is a int; give a function"):
         x.register_post_accumulate_grad_hook(3)
     x.register_post_accumulate_grad_hook(lambda p: 1)
-    with pytest.raises(GradError, match="the hook returned a int; it must return None"):
+    with pytest.raises(
+        GradError, match=r"hooks should return None. This one returned a int"
+    ):
         x.sum().backward()
 
 

@@ -98,7 +98,7 @@ def test_copies_carry_their_history():
 def test_a_leaf_is_not_written():
     x = leaf(1.0, 2.0)
     with pytest.raises(
-        GradError, match=r"add_: a leaf of shape \(2,\).*ac.no_grad\(\)"
+        GradError, match=r"add_: a leaf Variable that requires grad is being"
     ):
         x.add_(1)
     with ac.no_grad():

@@ -52,12 +52,12 @@ test_refused = refusals(
     ac.kaiser_window(3, beta=-1) -> ArgumentError: kaiser_window: `beta` is -1; it must
         be finite
     ac.bartlett_window(3, 'x') -> ArgumentError: bartlett_window: `periodic` is 'x'
-    ac.vander(x) -> ShapeError: vander: `x` has shape \(3, 4\); it must be a vector
-    ac.vander(ac.ones(2), -1) -> ArgumentError: vander: `N` is -1; it must be 0 or more
+    ac.vander(x) -> ShapeError: vander: x must be a one-dimensional tensor\. Its shape
+    ac.vander(ac.ones(2), -1) -> ArgumentError: vander: N must be non-negative\. It is
     ac.gradient(x, edge_order=3) -> ArgumentError: gradient: `edge_order` is 3; it must
         be 1 or 2
-    ac.gradient(x, spacing=[1, 2, 3]) -> ArgumentError: gradient: `spacing` has 3 parts
-        for 2 dimensions
+    ac.gradient(x, spacing=[1, 2, 3]) -> ArgumentError: gradient: expected spacing to be
+        one number, or to have 2 parts
     ac.gradient(x, spacing=ac.ones(3), dim=1) -> ShapeError: gradient: `spacing` has a
         tensor of shape \(3,\) for dimension 1 of size 4
     ac.gradient(ac.ones(1)) -> ShapeError: gradient: dimension 0 of shape \(1,\) has 1
@@ -66,18 +66,18 @@ test_refused = refusals(
         `x` and `dx`=1.0 are given
     ac.cumulative_trapezoid(ac.ones(())) -> ShapeError: cumulative_trapezoid: a tensor
         without dimensions
-    ac.adjoint(ac.ones(2)) -> DimensionError: adjoint: a tensor of shape \(2,\) holds no
+    ac.adjoint(ac.ones(2)) -> DimensionError: adjoint: only supported on
         matrices
     ac.cholesky_solve(x, x) -> ShapeError: cholesky_solve: `L` has shape \(3, 4\); it
         must have at least 2 dimensions, and must be batches of square matrices
     ac.cholesky_solve(ac.ones(3), ac.eye(3)) -> ShapeError: cholesky_solve: `B` has
         shape \(3,\); it must be
     ac.cholesky_inverse(x) -> ShapeError: cholesky_inverse: `L` has shape \(3, 4\)
-    ac.unravel_index(x, (3, 4)) -> DTypeError: unravel_index: `indices` is float32
+    ac.unravel_index(x, (3, 4)) -> DTypeError: unravel_index: expected 'indices' to be
     ac.unravel_index(ac.arange(3), 2) -> DimensionError: unravel_index: `indices`
         contains positions that are out of range for 2
-    ac.unravel_index(ac.arange(3), (-3, 4)) -> ShapeError: unravel_index: `shape`=\(-3,
-        4\) contains a negative size\.
+    ac.unravel_index(ac.arange(3), (-3, 4)) -> ShapeError: unravel_index: 'shape' cannot
+        have negative values, but got \(-3, 4\)
     F.multilabel_soft_margin_loss(x, x[None]) -> ShapeError:
         multilabel_soft_margin_loss: `target` has shape \(1, 3, 4\), more dimensions
     F.multilabel_soft_margin_loss(x, x, x[None]) -> ShapeError:
@@ -110,8 +110,8 @@ test_refused = refusals(
         it must be a list
     ac.autograd.functional.jacobian(lambda x: 3, x) -> DTypeError: jacobian:
         `func\(...\)` is 3; it must be a list
-    ac.autograd.functional.vjp(ac.exp, x, [3]) -> DTypeError: vjp: `v\[0\]` is 3; it
-        must be a tensor
+    ac.autograd.functional.vjp(ac.exp, x, [3]) -> DTypeError: vjp: The v given to
+        vjp must be either a Tensor
     ac.nn.init.constant_(3, 1.0) -> DTypeError: constant_: needs a Tensor, not int
     ac.nn.init.xavier_normal_(3) -> DTypeError: xavier_normal_: needs a Tensor, not int
     ac.nn.init.xavier_normal_(x, 'x') -> DTypeError: xavier_normal_: `gain` is 'x'

@@ -79,8 +79,8 @@ test_what_has_no_answer = refusals(
     ac.mode(ac.zeros(2, 0, 4), 1) -> ShapeError: shape \(2, 0, 4\).* no elements
     ac.argmax(ac.zeros(2, 0, 4), 1) -> ShapeError: argmax: .*\(2, 0, 4\) has no elements
     ac.argmin(ac.zeros(0, 3)) -> ShapeError: argmin: .*\(0, 3\) has no elements
-    ac.median(index(0, 3)) -> ShapeError: median: .* no elements .* so it has no median
-    ac.nanmedian(index(0)) -> ShapeError: nanmedian: .* elements .* so it has no median
+    ac.median(index(0, 3)) -> ShapeError: median: Expected reduction dim 0, 1 to have
+    ac.nanmedian(index(0)) -> ShapeError: nanmedian: Expected reduction dim 0 to have
     ac.linalg.matrix_norm(ac.zeros(0, 0), -1) -> ShapeError: amin: .* no elements
     nn.EmbeddingBag(4, 3)(index(2), index(0)) -> ArgumentError: `offsets` are \[\]; they
     """,

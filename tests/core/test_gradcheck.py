@@ -42,7 +42,8 @@ def test_right_gradients_pass():
 def test_a_wrong_factor_is_named_with_its_place_and_values():
     wrong = function(lambda x: x * x, lambda g, x: 3 * x * g)
     message = (
-        r"gradcheck: the gradient of output 0 at element \(1,\) with respect to "
+        r"gradcheck: Jacobian mismatch for output 0 with respect to input 0: "
+        r"the gradient of output 0 at element \(1,\) with respect to "
         r"`inputs\[0\]` at element \(1,\) is 6, by differences (4|3\.99\d*|4\.0\d*); "
         r"2 of 4 elements differ"
     )
@@ -266,7 +267,7 @@ def test_the_fast_mode_finds_what_elements_find(check):
     wrong = first if check is gradcheck else second
     with pytest.raises(GradcheckError, match="along a random direction, by differ"):
         check(wrong, leaf(1.0, 2.0), fast_mode=True)
-    with pytest.raises(GradcheckError, match="is 0 along a random direction"):
+    with pytest.raises(GradcheckError, match=r"expected to be zero: .* is 0 along a"):
         gradcheck(lambda x: (x * x).detach(), leaf(1.0), fast_mode=True)
 
 

@@ -160,10 +160,10 @@ test_what_is_refused = refusals(
     ac.histogram(X, X * math.nan) -> ArgumentError: histogram: the edges \[nan,
     ac.histogram(X, XY) -> ShapeError: the edges have shape .3, 2.
     ac.histogram(X, ac.zeros(1)) -> ShapeError: the edges have shape .1,.
-    ac.histogram(X, X.double()) -> DTypeError: the edges are float64, but `input` is
-        float32; they must have the same
-    ac.histogram(X, 2, weight=X.double()) -> DTypeError: `weight` is float64, but
-        `input` is float32; they must have the same
+    ac.histogram(X, X.double()) -> DTypeError: input tensor and bins tensors should
+        have the same dtype: they are float32 and float64
+    ac.histogram(X, 2, weight=X.double()) -> DTypeError: input tensor and weight
+        tensor should have the same dtype: they are float32 and float64
     ac.histogram(X, 2, weight=ac.ones(2)) -> ShapeError: `weight` has 2 elements; there
         must be one for each of 3 values
     ac.histogram(X, 2, weight=2.0) -> DTypeError: needs a Tensor, not f

@@ -35,14 +35,14 @@ def test_inplace_forms_and_other_names():
 
 test_what_they_refuse = refusals(
     r"""
-    ac.bincount(ac.tensor([0, -1])) -> ArgumentError: bincount: -1 is negative
+    ac.bincount(ac.tensor([0, -1])) -> ArgumentError: bincount: only supports 1-d
     ac.bincount(ac.ones(2, 2, dtype=ac.int64)) -> ShapeError: bincount: `input` has
         shape \(2, 2\)
     ac.histc(ac.ones(2), 0) -> ArgumentError: histc: 0 bins from
     ac.kthvalue(ac.ones(3), 4) -> ArgumentError: kthvalue: `k` is 4 for 3 elements
-    ac.quantile(ac.ones(3), 1.5) -> ArgumentError: quantile: `q` is 1.5; every
-    ac.quantile(ac.ones(3), 0.5, interpolation='x') -> ArgumentError: quantile:
-        `interpolation`='x'
+    ac.quantile(ac.ones(3), 1.5) -> ArgumentError: quantile\(\) q must be in the range
+    ac.quantile(ac.ones(3), 0.5, interpolation='x') -> ArgumentError: quantile.*
+        interpolation must be one of
     ac.cdist(ac.ones(3), ac.ones(2, 3)) -> ShapeError: cdist: shapes \(3,\) and
     ac.cross(ac.ones(2), ac.ones(2)) -> DimensionError: cross: no dimension of shape
     ac.rot90(ac.ones(2, 2), 1, (0, 0)) -> DimensionError: rot90: `dims`=\(0, 0\)

@@ -152,7 +152,7 @@ def test_factors_have_no_gradient_as_in_pytorch():
         (
             lambda p: L.ldl_solve(ac.ones(3, 2), p, ac.ones(3, 1)),
             ShapeError,
-            r"ldl_solve: `LD` has shape \(3, 2\); it must be square",
+            r"ldl_solve: `LD` has shape \(3, 2\); it must be batches of square",
         ),
         (
             lambda p: L.ldl_solve(ac.eye(3), p, ac.ones(3)),

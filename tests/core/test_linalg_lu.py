@@ -153,7 +153,9 @@ def test_refusals():
         L.lu_solve(lu, pivots.long(), a)
     with pytest.raises(ShapeError, match=r"`pivots` has shape \(2,\); for factors of"):
         L.lu_solve(lu, pivots[:2], a)
-    with pytest.raises(ShapeError, match=r"`LU` has shape \(2, 3\); it must be square"):
+    with pytest.raises(
+        ShapeError, match=r"lu_solve: `LU` has shape \(2, 3\); it must be batches"
+    ):
         L.lu_solve(lu[:2], pivots[:2], a)
     with pytest.raises(ShapeError, match=r"`B` has shape \(3,\); it must be \[..., n,"):
         L.lu_solve(lu, pivots, ac.ones(3))

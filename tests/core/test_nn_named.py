@@ -74,7 +74,9 @@ def test_errors():
         params[3] = 1.0
     with pytest.raises(DTypeError, match="'a' is given a str; it must be a Parameter"):
         params["a"] = "x"
-    with pytest.raises(DTypeError, match="a tensor of int64 has no gradient"):
+    with pytest.raises(
+        DTypeError, match="requires_grad: Only Tensors of floating point and"
+    ):
         params["new"] = ac.tensor([1])
     assert list(params) == ["a", "n"]
     with pytest.raises(ModuleError, match="ParameterDict: no entry can be removed,"):

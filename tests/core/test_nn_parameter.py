@@ -65,7 +65,9 @@ def test_repr_says_what_it_is():
 def test_what_is_no_tensor_is_refused():
     with pytest.raises(DTypeError, match="Parameter: needs a Tensor, not list"):
         nn.Parameter([1.0])
-    with pytest.raises(DTypeError, match="int64 has no gradient"):
+    with pytest.raises(
+        DTypeError, match="requires_grad: Only Tensors of floating point and"
+    ):
         nn.Parameter(ac.arange(3))
     assert not nn.Parameter(ac.arange(3), requires_grad=False).requires_grad
 
@@ -94,7 +96,9 @@ def test_data_is_refused_where_the_graph_would_be_wrong():
     p = nn.Parameter(ac.ones(2))
     with pytest.raises(GradError, match=r"`mul` made this .* it cannot take over"):
         (p * 2).data = ac.ones(3)
-    with pytest.raises(DTypeError, match="requires a gradient, which int64"):
+    with pytest.raises(
+        DTypeError, match="data: the new values of a tensor that requires a"
+    ):
         p.data = ac.arange(2)
 
 

@@ -194,5 +194,7 @@ def test_functions_of_numpy_make_tensors_of_a_tensor():
     assert np.sqrt(x).tolist() == [0.0, 2.0]
     assert np.isnan(x).dtype is ac.bool
     assert type(np.concatenate([x, x])) is np.ndarray
-    with pytest.raises(GradError, match="requires a gradient"):
+    with pytest.raises(
+        GradError, match=r"Can't call numpy\(\) on Tensor that requires grad\."
+    ):
         np.sqrt(ac.ones(2, requires_grad=True))

@@ -101,7 +101,9 @@ def test_the_median_of_numbers():
     x.nanmedian().backward()
     assert x.grad.sum().item() == x.grad[2, 1].item() == 1.0
     assert math.isnan(ac.nanmedian(ac.ones(0)).item())
-    with pytest.raises(ShapeError, match=r"nanmedian: a tensor of shape \(0,\) has no"):
+    with pytest.raises(
+        ShapeError, match=r"nanmedian: Expected reduction dim 0 to have"
+    ):
         ac.nanmedian(ac.tensor([], dtype=ac.int64))
 
 

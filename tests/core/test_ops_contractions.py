@@ -77,7 +77,9 @@ def test_einsum_says_what_is_wrong():
 
 
 def test_products_say_what_is_wrong():
-    with pytest.raises(ShapeError, match=r"`input` \(2, 3\), `tensor` \(3,\); they"):
+    with pytest.raises(
+        ShapeError, match=r"dot: 1D tensors expected, .* `input` \(2, 3\)"
+    ):
         ac.dot(ac.ones(2, 3), ac.ones(3))
     with pytest.raises(
         ArgumentError, match=r"expects dims >= 0 and at most 1 .* not 3"
@@ -102,13 +104,17 @@ def test_norms():
 
 
 def test_norms_say_what_is_wrong():
-    with pytest.raises(ArgumentError, match="matrix_norm: `ord`='max' is not"):
+    with pytest.raises(
+        ArgumentError, match=r"linalg\.matrix_norm: Order max not supported; use"
+    ):
         ac.linalg.matrix_norm(ac.ones(2, 2), "max")
-    with pytest.raises(ShapeError, match=r"`A` has shape \(2,\)"):
+    with pytest.raises(
+        ShapeError, match=r"must have at least 2 dimensions, not shape \(2,\)"
+    ):
         ac.linalg.matrix_norm(ac.ones(2))
     with pytest.raises(ArgumentError, match="norm: `p`='x' is not available"):
         ac.norm(ac.ones(2, 2), "x")
-    with pytest.raises(ArgumentError, match="`ord`='fro' is for matrices"):
+    with pytest.raises(ShapeError, match="A must have at least 2 dimensions"):
         ac.linalg.norm(ac.ones(2), "fro")
     with pytest.raises(DTypeError, match=": needs float32 or float64, not"):
         ac.norm(ac.tensor([1, 2]))

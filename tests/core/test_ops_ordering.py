@@ -51,7 +51,9 @@ def test_median_is_the_lower_one_and_nan_wins():
     assert math.isnan(found.values[0].item())
     assert found.indices.tolist() == [1, 0]
     assert math.isnan(ac.median(ac.ones(0)).item())
-    with pytest.raises(ShapeError, match=r"median: a tensor of shape \(0,\) has no"):
+    with pytest.raises(
+        ShapeError, match=r"median: Expected reduction dim 0 to have non-zero"
+    ):
         ac.median(ac.ones(0).int())
 
 
@@ -108,5 +110,7 @@ def test_var_takes_unbiased_alone():
 
 def test_an_extremum_over_an_axis_that_is_not_empty():
     assert ac.amax(ac.ones(2, 0), 0).shape == (0,)
-    with pytest.raises(ShapeError, match=r"amin: a tensor of shape \(2, 0\) has no el"):
+    with pytest.raises(
+        ShapeError, match=r"amin: Expected reduction dim 1 to have non-zero"
+    ):
         ac.amin(ac.ones(2, 0), 1)

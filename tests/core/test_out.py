@@ -6,7 +6,13 @@ from __future__ import annotations
 import pytest
 
 import autocalc as ac
-from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
+from autocalc.errors import (
+    ArgumentError,
+    AutocalcWarning,
+    DTypeError,
+    GradError,
+    ShapeError,
+)
 
 
 def test_out_of_several_must_be_several():
@@ -16,8 +22,8 @@ def test_out_of_several_must_be_several():
 
 def test_what_out_cannot_be():
     x = ac.ones(2, 2)
-    with pytest.raises(ShapeError, match=r"sum: `out` has shape \(2,\), .* is a view"):
-        ac.sum(x, out=ac.empty(4)[:2])
+    with pytest.raises(ShapeError, match=r"add: `out` has shape \(2,\), .* is a view"):
+        ac.add(ac.ones(5), 1, out=ac.empty(4)[:2])
     one = ac.zeros(1)
     for shared in (one.expand(2), ac.zeros(3).as_strided((2, 2), (1, 1))):
         with pytest.raises(ArgumentError, match=r"unsupported operation: .* a single"):
@@ -34,6 +40,44 @@ def test_what_out_cannot_be():
         GradError, match=r"mean: functions with out=... arguments don't"
     ):
         ac.mean(ac.ones(2, requires_grad=True), out=ac.empty(()))
+
+
+def test_a_view_takes_the_shape_of_the_result_in_its_memory():
+    """It writes where `resize_` of the view would, so that the base sees the result."""
+    base = ac.zeros(2, 3)
+    out = base[:, 1:]
+    with pytest.warns(AutocalcWarning, match="The out tensor will be resized"):
+        ac.arange(1, 4, out=out)
+    assert out.tolist() == [1, 2, 3]
+    assert base.tolist() == [[0, 1, 2], [3, 0, 0]]
+    a, b = ac.ones(1, 2, 3), ac.ones(1, 3, 0)
+    assert ac.bmm(a, b, out=ac.empty(1, 2, 0)[:, :, :]).shape == (1, 2, 0)
+
+
+@pytest.mark.parametrize("name", ["max", "min", "mode", "median", "kthvalue"])
+def test_values_and_indices_are_written_into_tensors_of_their_dtypes(name):
+    x, find = ac.tensor([[3.0, 1.0]]), getattr(ac, name)
+    arguments = (1,) if name == "kthvalue" else ()
+    words = {"dim": -1}
+    good = ac.empty(1), ac.empty(1, dtype=ac.int64)
+    assert find(x, *arguments, **words, out=good)[0] is good[0]
+    with pytest.raises(DTypeError, match="scalar type Float but got Double for values"):
+        find(x, *arguments, **words, out=(good[0].double(), good[1]))
+    with pytest.raises(DTypeError, match="scalar type Long but got Int for indices"):
+        find(x, *arguments, **words, out=(good[0], good[1].int()))
+
+
+def test_the_running_maximum_is_written_into_a_tensor_of_its_dtype():
+    out = ac.empty(2, dtype=ac.int16), ac.empty(2, dtype=ac.int64)
+    with pytest.raises(DTypeError, match="expected scalar_type Float but found Short"):
+        ac.cummax(ac.ones(2), 0, out=out)
+
+
+def test_zeros_and_ones_are_drawn_into_any_dtype():
+    for dtype in (ac.bool, ac.uint8, ac.int64, ac.float16):
+        out = ac.empty(50, dtype=dtype)
+        ac.bernoulli(ac.full((50,), 0.5), out=out)
+        assert set(out.tolist()) == {0, 1}
 
 
 @pytest.mark.filterwarnings("error")

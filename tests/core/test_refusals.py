@@ -117,7 +117,7 @@ test_mistakes = refusals(
     MASK.round() -> DTypeError: round: a tensor of bool is not rounded
     I8.round(decimals=1) -> DTypeError: round: needs float32 or float64
     I8.frac() -> DTypeError: frac: needs float32 or float64, not int8
-    I8.nanmean() -> DTypeError: nanmean: needs float32 or float64
+    I8.nanmean() -> DTypeError: nanmean\(\): expected input to have floating point
     I8.cumsum(0, dtype=ac.bool) -> DTypeError: `dtype` is bool, in which
     +MASK -> DTypeError: positive: a tensor of bool has no sign
     X @ X.double() -> DTypeError: are float32 and float64; they must have the same
@@ -312,7 +312,9 @@ def test_tensor_split_takes_a_tensor_of_int64():
     assert [part.tolist() for part in parts] == [[0], [1, 2], [3, 4]]
     assert len(ac.arange(5).tensor_split(ac.tensor(2))) == 2
     for wrong in (ac.tensor([1], dtype=ac.int32), ac.tensor([[1]])):
-        with pytest.raises(DTypeError, match="tensor_split: `indices_or_sections`"):
+        with pytest.raises(
+            DTypeError, match="tensor_split expected tensor_indices_or_sections"
+        ):
             ac.arange(5).tensor_split(wrong)
 
 
@@ -528,7 +530,7 @@ def test_factors_of_integers_have_no_fraction():
         lambda: ac.addmm(whole, whole, whole, beta=0.5),
         lambda: ac.addcmul(whole, whole, whole, value=0.5),
     ):
-        with pytest.raises(DTypeError, match="`alpha`"):
+        with pytest.raises(DTypeError, match=r"`(alpha|beta)` is .*but it multiplies"):
             call()
 
 

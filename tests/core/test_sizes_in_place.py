@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 
 import autocalc as ac
+from autocalc._dispatch.selection.choice import FILLING
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
 
 
@@ -118,3 +119,69 @@ def test_storages_without_elements():
     assert ac.TypedStorage([1, 2], device="meta").resize_(10).nbytes() == 40
     with pytest.raises(NotImplementedError, match="no data!"):
         ac.TypedStorage([1.0]).copy_(ac.TypedStorage([1.0], device="meta"))
+
+
+def test_memory_grows_if_nobody_else_uses_it():
+    x = ac.zeros(3).fill_(2.0)
+    assert x.resize_(5)[:3].tolist() == [2.0] * 3
+    for keep in (ac.Tensor.detach, ac.Tensor.numpy, lambda x: x[:1], _product):
+        x = ac.zeros(3).fill_(2.0)
+        kept = keep(x)
+        with pytest.raises(ArgumentError, match="may share this memory"):
+            x.resize_(5)
+        del kept
+        assert x.resize_(5).shape == (5,)
+
+
+def _product(x):
+    return x * ac.ones(3, requires_grad=True)
+
+
+def test_the_memory_that_grows_is_filled_in_deterministic_mode(monkeypatch):
+    monkeypatch.setitem(FILLING, "asked", True)
+    monkeypatch.setitem(FILLING, "memory", True)
+    assert ac.ones(2).resize_(4).isnan().tolist() == [False, False, True, True]
+    assert ac.ones(1, dtype=ac.int8).resize_(2).tolist() == [1, 127]
+
+
+def test_strides_without_elements_count_a_size_of_0_as_1():
+    assert ac.zeros(0, 1, 2, 0).stride() == (2, 2, 1, 1)
+    assert ac.zeros(3, 0, 2).stride() == (2, 2, 1)
+    assert ac.zeros(2, 3).stride() == (3, 1)
+
+
+def test_one_value_is_written_into_elements_that_share_memory():
+    base = ac.zeros(4)
+    windows = base.as_strided((2, 2), (1, 1))
+    assert windows.fill_(3.0).tolist() == [[3.0] * 2] * 2
+    assert base.tolist() == [3, 3, 3, 0]
+    assert ac.ones(1).expand(3).zero_().tolist() == [0] * 3
+    with pytest.raises(ArgumentError, match="is expanded"):
+        ac.ones(1).expand(3).copy_(ac.ones(3))
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [
+        ("FloatStorage", ac.float32),
+        ("DoubleStorage", ac.float64),
+        ("HalfStorage", ac.float16),
+        ("BFloat16Storage", ac.bfloat16),
+        ("CharStorage", ac.int8),
+        ("ShortStorage", ac.int16),
+        ("IntStorage", ac.int32),
+        ("LongStorage", ac.int64),
+        ("ByteStorage", ac.uint8),
+        ("BoolStorage", ac.bool),
+    ],
+)
+def test_storages_of_one_dtype(name, dtype):
+    kind = getattr(ac, name)
+    made = kind(3).fill_(1)
+    assert isinstance(made, ac.TypedStorage)
+    assert made.dtype is kind.dtype is dtype
+    assert made.tolist() == kind([1, 1, 1]).tolist() == [1, 1, 1]
+    assert isinstance(ac.ones(1, dtype=dtype).storage(), kind)
+    other = ac.FloatStorage if dtype is not ac.float32 else ac.LongStorage
+    assert not isinstance(made, other)
+    assert repr(kind) == f"<class 'autocalc.{name}'>"

@@ -239,7 +239,7 @@ test_writes_that_do_not_fit = refusals(
         doesn't match the broadcast shape \[2, 3\]
     ac.zeros(3, dtype=ac.int64).add_(1.5) -> DTypeError: result type Float can't be
         cast to the desired output type Long
-    ac.ones(1).expand(3).zero_() -> ArgumentError: fill_: .*\(3,\) is expanded.*clone
+    ac.ones(1).expand(3).add_(1) -> ArgumentError: add_: .*\(3,\) is expanded.*clone
     ac.ones(1).expand(3).add_(1) -> ArgumentError: several of its elements
     ac.zeros(2).fill_('a') -> DTypeError: fill_: needs a number, not str
     ac.zeros(2, dtype=ac.int8).normal_() -> DTypeError: normal_: needs float32

@@ -194,11 +194,9 @@ def test_writes_are_counted_and_saved_arrays_guarded():
 def test_a_leaf_and_its_views_are_refused():
     w = leaf(3)
     view = w[1:]
-    with pytest.raises(GradError, match=r"fill_: a view of a leaf of shape \(3,\)"):
+    with pytest.raises(GradError, match="fill_: a view of a leaf Variable"):
         w[0] = 1.0
-    with pytest.raises(
-        GradError, match=r"mul_: a view of a leaf of shape \(3,\), one "
-    ):
+    with pytest.raises(GradError, match="mul_: a view of a leaf Variable"):
         view.mul_(2)
     with pytest.raises(GradError, match="a leaf"):
         w[[0, 1]] = 1.0
@@ -263,7 +261,7 @@ def test_errors_of_assignment():
     with pytest.raises(KernelDataError, match=r"`index\[1\]` holds 3 at element 1"):
         x[[0, 1], [0, 3]] = 1
     with pytest.raises(ArgumentError, match="is expanded"):
-        ac.ones(1).expand(3)[0:2] = 1.0
+        ac.ones(1).expand(3)[0:2] = ac.ones(2)
 
 
 def test_views_do_not_keep_each_other():

@@ -103,6 +103,8 @@ def _same_metadata(equal: Callable[[Any, Any], None], a: Any, b: Any) -> None:
 #: Values that helpers read from PyTorch's engine when they are imported.
 VALUES: dict[str, Any] = {
     "torch.backends.xnnpack.enabled": False,
+    "torch._utils_internal.IS_FBSOURCE": False,
+    "torch._logging.scribe.open_source_signpost": lambda **_: None,
     "torch._C._get_privateuse1_backend_name": lambda: "privateuseone",
     "torch.backends.disable_global_flags": lambda: None,
     "torch.cpu.get_capabilities": dict,
@@ -253,6 +255,8 @@ def install() -> None:
     tensor._base = property(lambda x: base_of(x) if _is_view(x) else None)
     tensor._is_view = _is_view
     tensor._cdata = property(id)
+    storage: Any = import_module("torch.storage").TypedStorage
+    storage._cdata = property(lambda x: x.data_ptr())
     tensor._grad = tensor.grad
     inverse: Any = Inverse
     inverse._inv = property(lambda x: x.inv)

@@ -21,6 +21,14 @@ LATE = frozenset(
 FROM = {
     "channels_last_3d": "autocalc._tensor.memory_format",
     "TypedStorage": "autocalc._methods.typed_storage",
+    **dict.fromkeys(
+        (
+            *("BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage"),
+            *("DoubleStorage", "FloatStorage", "HalfStorage", "IntStorage"),
+            *("LongStorage", "ShortStorage"),
+        ),
+        "autocalc._methods.storages",
+    ),
     "UntypedStorage": "autocalc._tensor.storage",
     **dict.fromkeys(
         ("autocast", "get_autocast_dtype", "is_autocast_enabled"), "autocalc.amp"

@@ -179,9 +179,7 @@ GROUPS = (
         "use `as_strided`, `numpy()`, `from_numpy` or `copy_`",
         {
             "autocalc": """
-                BFloat16Storage BoolStorage ByteStorage CharStorage
-                DoubleStorage FloatStorage HalfStorage IntStorage
-                LongStorage ShortStorage Storage StorageBase
+                Storage StorageBase
                 as_strided_ from_file is_storage resize_as_
             """,
             "autocalc.Tensor": """
@@ -321,14 +319,24 @@ GROUPS = (
         "",
         {
             "autocalc": """
-                frobenius_norm geqrf lobpcg lstsq matrix_rank
-                nuclear_norm orgqr ormqr solve symeig to_dlpack
+                frobenius_norm geqrf lobpcg
+                nuclear_norm orgqr ormqr to_dlpack
             """,
             "autocalc.Tensor": """
-                geqrf lstsq orgqr ormqr
-                resize resize_as solve symeig volatile
+                geqrf orgqr ormqr
+                resize resize_as volatile
             """,
             "autocalc.nn": "Container CrossMapLRN2d NLLLoss2d",
+        },
+    ),
+    Group(
+        "names that PyTorch has removed",
+        "This function was deprecated since version 1.9 and is now removed, in PyTorch "
+        "too",
+        "",
+        {
+            "autocalc": "lstsq matrix_rank solve symeig",
+            "autocalc.Tensor": "lstsq solve symeig",
         },
     ),
     Group(

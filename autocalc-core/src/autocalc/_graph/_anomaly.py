@@ -67,9 +67,9 @@ class AnomalyWalk(Walk):
         raise _naming(
             GradError,
             f"backward: Function '{node.op.name}Backward' returned nan values in its "
-            f"{i}th output, of shape {tuple(value.shape)}, from output gradients "
-            f"{had} NaN. Keep that input away from points where the derivative is "
-            f"NaN. {recorded_at(node)}",
+            f"{i}th output. The output has shape {tuple(value.shape)} and comes from "
+            f"output gradients {had} NaN. Keep that input away from points where the "
+            f"derivative is NaN. {recorded_at(node)}",
         )
 
     def holds_nan(self, value: Any) -> bool:

@@ -48,7 +48,7 @@ def broadcast_shapes(where: str, *shapes: Shape) -> Shape:
         if len(sizes) > 1:
             given = " and ".join(f"{shape}" for shape in shapes)
             raise ShapeError(
-                f"{where}: shapes {given} do not broadcast: dimension "
+                f"{where}: shapes {given} do not broadcast: shape mismatch: dimension "
                 f"-{len(result) + 1} has sizes {' and '.join(map(str, column))}. "
                 "Aligned from the right, sizes must be equal or 1."
             )

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import sys
 from math import prod
 from typing import Any
+
+import numpy as np
 
 from autocalc._dispatch.device.device import DeviceArray
 from autocalc._dispatch.selection.arrays import arrays
@@ -13,7 +16,7 @@ from autocalc._methods.typed_storage import TypedStorage
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.layouts import laid_out
 from autocalc._ops._operator.out import spoken
-from autocalc._ops.creation.constants import shape_of
+from autocalc._ops.creation.constants import noted_undefined, shape_of
 from autocalc._ops.creation.strided import StridedSizes, empty_strided
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.device import Device, near
@@ -41,7 +44,8 @@ class Memory:
         GradError
             If the tensor requires a gradient.
         ArgumentError
-            If the tensor needs more memory and shares its memory with other tensors.
+            If the tensor needs more memory and shares its memory with other tensors or
+            arrays.
 
         Examples
         --------
@@ -192,6 +196,15 @@ def _hold(x: Tensor, array: Any) -> None:
     x._array, x._view = array, None
 
 
+def _alone(a: Any) -> bool:
+    """Return whether only one tensor uses the memory of an array."""
+    owner = a.base
+    if owner is None:
+        return sys.getrefcount(a) <= 4  # of the tensor, two functions and the call
+    owned = owner.__class__ is np.ndarray and owner.base is None
+    return owned and sys.getrefcount(owner) <= 3 and sys.getrefcount(a) <= 4
+
+
 def _steps(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple([prod(shape[d + 1 :]) for d in range(len(shape))])
 
@@ -202,17 +215,18 @@ def _resized(x: Tensor, shape: tuple[int, ...]) -> Any:
     if a.__class__ is DeviceArray and (a.size and not x.is_meta):
         raise ArgumentError("resize_: only tensors on the CPU can change their size.")
     if a.__class__ is DeviceArray or not a.size:
-        return arrays.empty(shape, a.dtype)
+        return noted_undefined(arrays.empty(shape, a.dtype))
+    alone = x._version is None or _alone(a)
     memory = storage_of(a)
     row = memory._bytes[x.data_ptr() - memory.data_ptr() :]
     row = row[: row.size // a.itemsize * a.itemsize].view(a.dtype)
     if count <= row.size:
         return row[:count].reshape(shape)
-    if x._version is not None:
+    if not alone:
         raise ArgumentError(
             f"resize_: {count} elements are more than the memory holds, and other "
             "tensors or arrays may share this memory. Make a .clone() and resize it."
         )
-    grown = arrays.empty((count,), a.dtype)
+    grown = noted_undefined(arrays.empty((count,), a.dtype))
     grown[: row.size] = row
     return grown.reshape(shape)

@@ -208,9 +208,9 @@ class Properties:
     @property
     def H(self: Tensor) -> Tensor:
         """A view of the transpose of a matrix; all tensors are real."""
-        if self.ndim == 1:
+        if self.ndim not in (0, 2):
             raise ShapeError(
-                f"H: is only supported on matrices, not on shape {self.shape}; the "
+                f"H: only supported on matrices, not on shape {self.shape}; the "
                 "transpose of a vector is the vector itself."
             )
         return view.t(self)

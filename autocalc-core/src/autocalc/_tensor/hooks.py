@@ -62,9 +62,9 @@ class Accumulated:
         result = self._hook(leaf)
         if result is not None:
             raise HookError(
-                "register_post_accumulate_grad_hook: the hook returned a "
-                f"{type(result).__name__}; it must return None. To change the "
-                "gradient, write into the `grad` of its argument."
+                "register_post_accumulate_grad_hook: hooks should return None. This "
+                f"one returned a {type(result).__name__}; to change the gradient, "
+                "write into the `grad` of its argument."
             )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from autocalc._absent import groups_by_name
-from autocalc._dispatch.device.addresses import address
+from autocalc._dispatch.device.addresses import address, steps_of
 from autocalc._dispatch.device.device import DeviceArray, without_tangent
 from autocalc._dispatch.engine.eager import accelerate, accelerated, bind
 from autocalc._dispatch.selection.layout import dense_order, fits_order
@@ -50,7 +50,7 @@ else:
 
 
 #: The key under which a tensor without a leaf stores a gradient that was assigned.
-_GIVEN = "_given_grad"
+_GIVEN, _OF_GRAD = "_given_grad", "expected to be a Tensor or None"
 
 
 class Tensor(Methods):
@@ -180,7 +180,7 @@ class Tensor(Methods):
 
     def stride(self, dim: int | None = None) -> Any:
         """Return the strides, in elements: of all dimensions, or of dimension `dim`."""
-        steps = tuple(s // self._array.itemsize for s in self._array.strides)
+        steps = steps_of(self._array)
         return steps if dim is None else steps[self._checked_dim("stride", dim)]
 
     def is_contiguous(self, memory_format: Any = contiguous_format) -> bool:
@@ -232,8 +232,8 @@ class Tensor(Methods):
     def _new_leaf(self) -> Leaf:
         if self._array.dtype.kind not in FLOAT_KINDS:
             raise DTypeError(
-                f"requires_grad: a tensor of {self.dtype.name} has no gradient; only "
-                f"Tensors of floating point dtype do. Convert it with .float()."
+                "requires_grad: Only Tensors of floating point and complex dtype can "
+                f"require gradients, not {self.dtype.name}. Convert it with .float()."
             )
         return Leaf(self._array.shape, self, dense_order(self._array))
 
@@ -265,7 +265,7 @@ class Tensor(Methods):
     def grad(self, value: Tensor | None) -> None:
         kept = None if self.is_leaf else retained(*node_and_slot(self._edge))
         if value is not None:
-            check_type("grad", "value", value, Tensor, "a tensor or None")
+            check_type("grad", "value", value, Tensor, _OF_GRAD)
         if value is not None and value.shape != self.shape:
             raise ArgumentError(
                 f"grad: the gradient has shape {value.shape}, but the tensor has shape "
@@ -342,8 +342,8 @@ class Tensor(Methods):
         leaf = self._edge
         if leaf.__class__ is not Leaf:
             raise GradError(
-                f"{where}: needs a leaf that requires a gradient: a tensor that was "
-                "made with requires_grad=True. Use register_hook for other tensors."
+                f"{where}: post accumulate grad hooks cannot be registered on non-leaf "
+                "tensors, or without requires_grad=True; use register_hook for others."
             )
         if not callable(hook):
             message = f"{where}: `hook` is a {type(hook).__name__}; give a function."
@@ -394,8 +394,8 @@ class Tensor(Methods):
             self._check_same_kind(value)
         elif self._edge is not None and not value.is_floating_point():
             raise DTypeError(
-                f"data: the tensor requires a gradient, which {value.dtype.name} "
-                "cannot have; assign a tensor of float32 or float64."
+                "data: the new values of a tensor that requires a gradient must be "
+                f"floating point or complex dtype, not {value.dtype.name}."
             )
         if value._array is self._array:  # as after ``x.data -= 1``
             return
@@ -435,8 +435,8 @@ class Tensor(Methods):
         """
         if self._edge is not None and not force and current().grad:
             raise GradError(
-                "numpy: this tensor requires a gradient, which NumPy cannot record; "
-                "use detach().numpy()."
+                "Can't call numpy() on Tensor that requires grad. Use "
+                "tensor.detach().numpy() instead."
             )
         if recordings:
             refuse_reading("numpy")

@@ -8,6 +8,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from autocalc._dispatch._callers import warn
 from autocalc._dispatch.device.device import DeviceArray
 from autocalc._dispatch.selection.provided import provided
 from autocalc._dispatch.selection.state import current, enter, leave
@@ -67,6 +68,13 @@ class FunctionContext:
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
         """The tensors that were passed to `save_for_backward`."""
         return self._to_save if self._saved is None else self._saved
+
+    @property
+    def saved_variables(self) -> tuple[Tensor | None, ...]:
+        """The old name of `saved_tensors`; it gives a warning."""
+        message = "'saved_variables' is deprecated; use 'saved_tensors'"
+        warn(message, DeprecationWarning)
+        return self.saved_tensors
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
         """Mark `tensors`, which are outputs, as having no gradient."""
@@ -159,8 +167,8 @@ class _FunctionOp:
         if missing < 0 or any(old not in (1, new) for old, new in sizes):
             raise ShapeError(
                 f"{self.name}.backward: gradient {i} has shape {gradient.shape}, but "
-                f"its input has shape {shape}; they must be equal, unless the input is "
-                "broadcast."
+                f"expected shape {shape}, that of its input, or one that is broadcast "
+                "from it."
             )
         summed: Tensor = gradient.sum_to_size(shape)
         return summed
@@ -215,7 +223,9 @@ class Function:
 
         If `setup_context` is defined, too, `forward` is called without `ctx`.
         """
-        raise NotImplementedError
+        raise NotImplementedError(
+            "You must implement the forward function for custom autograd.Function."
+        )
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
@@ -259,8 +269,9 @@ class Function:
         """Refuse the call: a function has no instances."""
         name = type(self).__name__
         raise ArgumentError(
-            f"{name}: an instance of a Function cannot be called; write "
-            f"{name}.apply(...) with the arguments of `forward`."
+            "Legacy autograd function with non-static forward method is deprecated: an "
+            f"instance of {name} cannot be called. Make `forward` a static method, and "
+            f"write {name}.apply(...) with its arguments."
         )
 
     #: A class may define the static method ``jvp(ctx, *tangents)``, which returns one

@@ -22,6 +22,7 @@ from autocalc.autograd._gradcheck_modes import (
     check_modes,
     direction,
     index_of,
+    mismatch,
     of_values,
     same,
 )
@@ -362,15 +363,12 @@ class _Check:
         """Compare u^T J v of a random u and v for every output and input."""
         for i in self.checked:
             v = direction(self.inputs[i].shape, i)
-            high, low = [
-                self.moved(i, step * self.tolerance.eps * v) for step in (1, -1)
-            ]
+            eps = self.tolerance.eps
+            high, low = [self.moved(i, step * eps * v) for step in (1, -1)]
             for o, y in enumerate(self.outputs):
                 u = direction(y.shape, o + 1)
-                slope = (high[o] - low[o]) / (2 * self.tolerance.eps)
-                self.compare_along(
-                    o, i, self.slope(y, u, i, v), float((u * slope).sum())
-                )
+                slope = float((u * (high[o] - low[o]) / (2 * eps)).sum())
+                self.compare_along(o, i, self.slope(y, u, i, v), slope)
 
     def moved(self, i: int, step: Array) -> list[Array]:
         """Return the outputs at a step of one input."""
@@ -406,9 +404,9 @@ class _Check:
         if both_nan or abs(found - expected) <= atol + rtol * abs(expected):
             return
         self.fail(
-            f"the gradient of output {o} with respect to `inputs[{i}]` is {found:.9g} "
-            f"along a random direction, by differences {expected:.9g}; without "
-            f"`fast_mode` the element is named"
+            f"{mismatch(self.outputs, o, i)}: it is {found:.9g} along a random "
+            "direction, "
+            f"by differences {expected:.9g}; without `fast_mode` the element is named"
         )
 
     def numerical(self, i: int) -> list[Array]:
@@ -470,7 +468,8 @@ class _Check:
         out_at = np.unravel_index(row, self.outputs[o].shape)
         in_at = np.unravel_index(column, self.inputs[i].shape)
         self.fail(
-            f"the gradient of output {o} at element {index_of(out_at)} with respect to "
+            f"{mismatch(self.outputs, o, i)}: the gradient of output {o} at element "
+            f"{index_of(out_at)} with respect to "
             f"`inputs[{i}]` at element {index_of(in_at)} is "
             f"{analytical[row, column]:.9g}, by differences "
             f"{numerical[row, column]:.9g}; {int((excess > 0).sum())} of {excess.size} "
@@ -488,7 +487,8 @@ class _Check:
         for i, a, b in zip(self.checked, kept, freed, strict=True):
             if not same(a, b, atol=allowed):
                 self.fail(
-                    f"two backward passes over one graph gave different gradients of "
+                    "Backward is not reentrant: two backward passes over one graph "
+                    "gave different gradients of "
                     f"`inputs[{i}]`: the first, with retain_graph=True, changed "
                     f"something, or the gradient is not deterministic"
                 )

@@ -83,3 +83,10 @@ def same(a: Any, b: Any, rtol: float = 0.0, atol: float | None = None) -> bool:
 def index_of(place: Sequence[Any]) -> str:
     """Return the text of an index."""
     return str(tuple(int(i) for i in place))
+
+
+def mismatch(outputs: Any, o: int, i: int) -> str:
+    """Return the kind of an error of output o and input i."""
+    if not any(y.requires_grad for y in outputs):
+        return "Numerical gradient for function expected to be zero"
+    return f"Jacobian mismatch for output {o} with respect to input {i}"

@@ -162,8 +162,8 @@ def _edge_of(x: Any) -> Any:
 def _check_some(where: str, inputs: Collection[Any]) -> None:
     if not inputs:
         raise ArgumentError(
-            f"{where}: `inputs` has no tensor; give one or more. A generator, such as "
-            "model.parameters(), yields its tensors only once."
+            f"{where}: `inputs` cannot be empty; give one or more. A generator, such "
+            "as model.parameters(), yields its tensors only once."
         )
 
 
@@ -420,11 +420,12 @@ def _seeded(
             f"{where}: {len(roots)} tensors and {len(given)} gradients were given; "
             "there must be one gradient for each tensor."
         )
-    seeds = [_seed(where, y, g) for y, g in zip(roots, given, strict=True)]
+    pairs = enumerate(zip(roots, given, strict=True))
+    seeds = [_seed(where, y, g, i) for i, (y, g) in pairs]
     return roots, seeds
 
 
-def _seed(where: str, y: Any, g: Any) -> Tensor:
+def _seed(where: str, y: Any, g: Any, i: int) -> Tensor:
     if isinstance(y, GradientEdge):
         return _seed_of_edge(where, g)
     if y._edge is None:
@@ -450,8 +451,8 @@ def _seed(where: str, y: Any, g: Any) -> Tensor:
         )
     if g._array.shape != y._array.shape:
         raise GradError(
-            f"{where}: the gradient that was given has shape {g.shape}, but the tensor "
-            f"has shape {y.shape}; they must be equal."
+            f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape!s} and "
+            f"output[{i}] has a shape of {y.shape!s}."
         )
     return g if g._array.dtype is y._array.dtype else g.to(y.dtype)
 

@@ -53,7 +53,8 @@ def register_multi_grad_hook(
     """
     if mode not in ("all", "any"):
         raise ArgumentError(
-            f"register_multi_grad_hook: `mode` is {mode!r}; it must be 'all' or 'any'."
+            "register_multi_grad_hook: Expects mode to be one of ('all', 'any') but "
+            f"got {mode}."
         )
     for i, x in enumerate(tensors):
         if getattr(x, "_edge", None) is None:

@@ -115,8 +115,9 @@ class saved_tensors_hooks:
             leave(token)
         if tensor._cell().count != before:
             raise GradError(
-                "saved_tensors_hooks: `pack_hook` has written into its argument, a "
-                f"tensor of shape {tensor.shape}; it must change a clone() instead."
+                "saved_tensors_hooks: A saved tensor pack hook is modifying its "
+                f"input in place. The input has shape {tensor.shape}; change a "
+                "clone() instead."
             )
         return (packed,)
 

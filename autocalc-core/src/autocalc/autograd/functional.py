@@ -9,6 +9,7 @@ are linear in their cotangents; `jacobian` has a strategy of forward mode.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext as _nullcontext
 from typing import Any, TypeAlias
 
 from autocalc._graph._grad_mode import enable_grad
@@ -210,14 +211,17 @@ def _jacobian(
     strict: bool,
     form: _Form,
 ) -> Any:
-    if form.forward:
-        columns = _Columns(where, func, inputs, create_graph, strict)
-        rows = columns.blocks()
-        return rows[0] if columns.single_output else rows
+    with enable_grad() if create_graph else _nullcontext():
+        if form.forward:
+            columns = _Columns(where, func, inputs, create_graph, strict)
+            blocks = columns.blocks()
+            return blocks[0] if columns.single_output else blocks
     call = _Call(where, func, inputs, create_graph, strict)
-    rows = tuple(
-        call.jacobian_of(y, create_graph, form.vectorize) for y in call.outputs
-    )
+    with enable_grad() if create_graph else _nullcontext():
+        rows = tuple(
+            call.jacobian_of(k, create_graph, form.vectorize)
+            for k in range(len(call.outputs))
+        )
     return rows[0] if call.single_output else rows
 
 
@@ -265,7 +269,7 @@ def hessian(
 
     def gradient(*args: Tensor) -> Tensors:
         call = _Call("hessian", func, args, True, strict)
-        found = call.gradients([call.of_one_element()], [None], True)
+        found = call.gradients([call.of_one_element()], [None], True, _STEEP, _STEEP)
         return call.given(found, single)
 
     return _jacobian("hessian", gradient, inputs, create_graph, strict, form)
@@ -302,11 +306,23 @@ def vhp(
         _checks.check_flag("vhp", "create_graph", create_graph)
     if strict.__class__ is not _checks.FLAG:
         _checks.check_flag("vhp", "strict", strict)
-    call = _Call("vhp", func, inputs, create_graph, strict)
+    return _product_with_hessian("vhp", func, inputs, v, create_graph, strict)
+
+
+def _product_with_hessian(
+    where: str,
+    func: Function,
+    inputs: Tensors,
+    v: Any,
+    create_graph: bool,
+    strict: bool,
+) -> tuple[Tensor, Tensors]:
+    """Return ``func(*inputs)`` and the product of the Hessian with `v`."""
+    call = _Call(where, func, inputs, create_graph, strict)
     vectors = call.vectors(v, call.inputs)
     with enable_grad():
-        first = call.gradients([call.of_one_element()], [None], True)
-    found = call.gradients(first, vectors, create_graph)
+        first = call.gradients([call.of_one_element()], [None], True, flat=_STEEP)
+    found = call.gradients(first, vectors, create_graph, none=_FLAT)
     result: Any = call.result()
     return result, call.given(found, call.single_input)
 
@@ -333,7 +349,7 @@ def hvp(
         _checks.check_flag("hvp", "create_graph", create_graph)
     if strict.__class__ is not _checks.FLAG:
         _checks.check_flag("hvp", "strict", strict)
-    return vhp(func, inputs, v, create_graph, strict)
+    return _product_with_hessian("hvp", func, inputs, v, create_graph, strict)
 
 
 def _units(x: Tensor) -> Tensor:
@@ -341,6 +357,16 @@ def _units(x: Tensor) -> Tensor:
     if not x.numel():
         return zeros(0, 0)
     return eye(x.numel(), dtype=x.dtype, device=_place_of_tensor(x))
+
+
+#: The errors of strict=True, with a place for the number of an input.
+_NONE = "The output of the user-provided function is independent of input {}"
+_FLAT = "The jacobian of the user-provided function is independent of input {}"
+_STEEP = (
+    "The jacobian of the user-provided function with respect to input {} is "
+    "independent of the inputs"
+)
+_ZEROS = "strict=False returns zeros instead."
 
 
 class _Call:
@@ -400,10 +426,13 @@ class _Call:
         """Return the only output, which must have one element."""
         if not self.single_output or self.outputs[0].numel() != 1:
             given = ", ".join(str(y._array.shape) for y in self.outputs)
-            raise ShapeError(
-                f"{self.where}: the function returned {given}; it must return one "
-                f"tensor of one element."
+            what = (
+                f"The Tensor returned by the function given to {self.where} should "
+                "contain a single element"
+                if self.single_output
+                else f"The function given to {self.where} should return a single Tensor"
             )
+            raise ShapeError(f"{self.where}: {what}; the shapes are {given}.")
         return self.outputs[0]
 
     def vectors(self, v: Any, like: list[Tensor]) -> list[Tensor]:
@@ -411,39 +440,59 @@ class _Call:
         if v is None:
             if len(like) != 1 or like[0].numel() != 1:
                 shapes = ", ".join(str(x._array.shape) for x in like)
+                returns = "user-provided function returns"
+                whose = returns if self.where == "vjp" else "input is"
                 raise ShapeError(
-                    f"{self.where}: `v` may only be omitted for a single tensor of one "
-                    f"element, but the shapes are {shapes}; give `v`."
+                    f"{self.where}: The vector v can only be None if the {whose} a "
+                    f"single Tensor of one element, but the shapes are {shapes}."
                 )
             return [ones_like(like[0])]
+        parts = v if isinstance(v, (list, tuple)) else (v,)
+        if not all(isinstance(x, Tensor) for x in parts):
+            raise DTypeError(
+                f"{self.where}: The v given to {self.where} must be either a Tensor or "
+                "a tuple of Tensors."
+            )
         given = _tensors_of(self.where, "v", v)
-        have, need = [x._array.shape for x in given], [x._array.shape for x in like]
+        have, need = [x.shape for x in given], [x.shape for x in like]
         if have != need:
-            message = f"{self.where}: `v` has the shapes {have}; they must be {need}."
-            raise ShapeError(message)
+            what = "v has invalid size: should be"
+            if len(need) == 1 != len(have):
+                what = "The given v should contain a single Tensor."
+            needed, got = (", ".join(map(str, shapes)) for shapes in (need, have))
+            raise ShapeError(f"{self.where}: {what} {needed} but got {got}.")
         return given
 
     def gradients(
-        self, outputs: Sequence[Tensor], seeds: Sequence[Any], create_graph: bool
+        self,
+        outputs: Sequence[Tensor],
+        seeds: Sequence[Any],
+        create_graph: bool,
+        none: str = _NONE,
+        flat: str = _FLAT,
     ) -> list[Tensor]:
-        """Return the gradients of all inputs; zeros where there is none."""
+        """Return the gradients of all inputs; zeros where there is none.
+
+        If `strict`, a missing gradient is the error `none`, and one that does not
+        depend on the inputs, though it is recorded, the error `flat`.
+        """
         able = [(y, g) for y, g in zip(outputs, seeds, strict=True) if y.requires_grad]
         found: Sequence[Tensor | None] = [None] * len(self.inputs)
         if able:
             ys, gs = [y for y, _ in able], [g for _, g in able]
             found = grad(ys, self.inputs, gs, True, create_graph, allow_unused=True)
-        return self.filled(found, self.inputs, "input", "the outputs")
+        for i, g in enumerate(found):
+            if self.strict and create_graph and g is not None and not g.requires_grad:
+                raise GradError(f"{self.where}: {flat.format(i)}. {_ZEROS}")
+        return self.filled(found, self.inputs, none)
 
     def filled(
-        self, found: Sequence[Tensor | None], like: list[Tensor], what: str, other: str
+        self, found: Sequence[Tensor | None], like: list[Tensor], none: str
     ) -> list[Tensor]:
         """Return the found gradients, zeros for None; an error if `strict`."""
         for i, g in enumerate(found):
             if g is None and self.strict:
-                raise GradError(
-                    f"{self.where}: {what} {i} of shape {like[i].shape} does not "
-                    f"depend on {other}; strict=False returns zeros for it."
-                )
+                raise GradError(f"{self.where}: {none.format(i)}. {_ZEROS}")
         return [zeros_like(x) if g is None else g
                 for g, x in zip(found, like, strict=True)]  # fmt: skip
 
@@ -467,10 +516,17 @@ class _Call:
         if pairs:
             found = grad([g for g, _ in pairs], seeds, [t for _, t in pairs], True,
                          create_graph, allow_unused=True)  # fmt: skip
-        return self.filled(found, self.outputs, "output", "any input")
+        none = "Output {} of the user-provided function is independent of the inputs"
+        return self.filled(found, self.outputs, none)
 
-    def jacobian_of(self, y: Tensor, create_graph: bool, vectorize: bool) -> Tensors:
-        """Return d y / d input for every input: a pass for each element, or for all."""
+    def jacobian_of(self, k: int, create_graph: bool, vectorize: bool) -> Tensors:
+        """Return d y / d input for output k and every input.
+
+        There is a pass for each element of the output, or one for all.
+        """
+        y, words = self.outputs[k], _NONE.replace("The output", f"Output {k}")
+        if self.where == "hessian":
+            words = _STEEP
         units = _units(y)
         if not y.numel():
             blocks = [
@@ -482,11 +538,11 @@ class _Call:
         if vectorize:
             with _entered(y.numel()) as level:
                 seed = _hide(reshape(units, (y.numel(), *y.shape)), level, 0)
-                found = self.gradients([y], [seed], create_graph)
+                found = self.gradients([y], [seed], create_graph, words)
                 rows = [_show(g, level, 0) for g in found]
         else:
             passes = [
-                self.gradients([y], [reshape(units[i], y.shape)], create_graph)
+                self.gradients([y], [reshape(units[i], y.shape)], create_graph, words)
                 for i in range(y.numel())
             ]
             rows = [stack(one) for one in zip(*passes, strict=True)]

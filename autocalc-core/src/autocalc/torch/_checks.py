@@ -74,8 +74,8 @@ def _check_tensor_all_with(
     """Raise `error` unless all elements are True."""
     if not isinstance(cond, Tensor):
         raise DTypeError(
-            f"torch._check_tensor_all: `cond` is a {type(cond).__name__}; it must be a "
-            f"tensor."
+            f"torch._check_tensor_all: cond must be a tensor, not "
+            f"{type(cond).__name__}."
         )
     _check_with(error, bool(cond.all()), message)
 

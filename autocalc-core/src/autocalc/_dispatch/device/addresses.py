@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from autocalc._dispatch.device.device import DeviceArray
 from autocalc._kernels.spec import Array, Shape
 
@@ -22,6 +24,17 @@ def span(array: Array) -> int:
     for n, step in zip(array.shape, array.strides, strict=True):
         reach += (n - 1) * (step if step > 0 else -step)
     return int(reach)
+
+
+def steps_of(a: Array) -> tuple[int, ...]:
+    """Return the strides in elements.
+
+    New memory without elements has strides of 0 in NumPy; sizes of 0 count as 1 then.
+    """
+    if a.size or any(a.strides):
+        return tuple([s // a.itemsize for s in a.strides])
+    sizes = [max(n, 1) for n in a.shape]
+    return tuple([prod(sizes[i + 1 :]) for i in range(len(sizes))])
 
 
 def repeating_strides(

@@ -33,8 +33,8 @@ def with_range(
     there = f"{least} to {size - 1} are possible{also}" if size else "none is possible"
     ranged = KernelIndexError(
         f"{where or kernel}: `{operand}` holds {value} at element {index}, which is "
-        f"out of range: it selects from {size}, so {there}. Check the values, or the "
-        f"size of what they select from."
+        f"out of range for dimension with size {size}, so {there}. Check the values, "
+        "or the size of what they select from."
     )
     ranged.found = error.found
     return ranged

@@ -35,9 +35,8 @@ def matrices(where: str, a: Meta) -> DType:
     dtype = float_dtype(where, a)
     if len(a.shape) < 2:
         raise ShapeError(
-            f"{where}: `a` has shape {a.shape}; it must have at least 2 dimensions, "
-            "[..., rows, columns]. Reshape a vector to a matrix with one row or "
-            "column."
+            f"linalg.{where}: The input tensor A must have at least 2 dimensions. Its "
+            f"shape is {a.shape}; reshape a vector to a matrix with one row or column."
         )
     return dtype
 
@@ -47,9 +46,8 @@ def squares(where: str, a: Meta) -> DType:
     dtype = matrices(where, a)
     if a.shape[-1] != a.shape[-2]:
         raise ShapeError(
-            f"{where}: `a` has shape {a.shape}; it must hold square matrices, or "
-            f"batches of square matrices, not matrices of {a.shape[-2]} by "
-            f"{a.shape[-1]}."
+            f"{where}: `a` has shape {a.shape}; it must be batches of square matrices, "
+            f"not matrices of {a.shape[-2]} by {a.shape[-1]}."
         )
     return dtype
 
@@ -74,18 +72,19 @@ def check_finite(xp: Any, where: str, a: Array, *, lower: bool = False) -> None:
     *place, row, column = (
         int(i) for i in xp.unravel_index(int(good.argmin()), a.shape)
     )
-    matrix = a[tuple(place)]
-    _refuse(
-        where,
-        place,
-        matrix,
-        f"holds {matrix[row, column]} in row {row}, column {column}",
-    )
+    value = a[tuple(place)][row, column]
+    _refuse(where, place, a, ("", f"holds {value} in row {row}, column {column}"))
 
 
-def _refuse(where: str, place: Sequence[int], matrix: Array, fault: str) -> NoReturn:
-    which = f"matrix {tuple(place)} of `a`" if place else "`a`"
-    raise LinAlgError(f"{where}: {which}, of shape {matrix.shape}, {fault}.")
+def _refuse(
+    where: str, place: Sequence[int], a: Array, why: tuple[str, str]
+) -> NoReturn:
+    reason, fault = why
+    which, batch, shape = "`a`", "", a.shape[-2:]
+    if place:
+        which = f"matrix {tuple(place)} of `a`"
+        batch = f"(Batch element {np.ravel_multi_index(place, a.shape[:-2])}): "
+    raise LinAlgError(f"{where}: {batch}{reason}{which}, of shape {shape}, {fault}.")
 
 
 def guarded(
@@ -93,11 +92,12 @@ def guarded(
     where: str,
     a: Array,
     compute: Callable[[], Any],
-    at_fault: Callable[[Array], str | None],
+    at_fault: Callable[[Array], tuple[str, str] | None],
 ) -> Any:
     """Return ``compute()``; if LAPACK fails, raise an error that names the matrix.
 
-    ``at_fault(matrix)`` returns the problem of a matrix, or None if there is none.
+    ``at_fault(matrix)`` returns where the computation stopped and the problem of a
+    matrix, or None if there is none.
     """
     try:
         return compute()
@@ -105,27 +105,43 @@ def guarded(
         for place in np.ndindex(a.shape[:-2]):
             fault = at_fault(a[place])
             if fault is not None:
-                _refuse(where, place, a[place], fault)
+                _refuse(where, place, a, fault)
         raise LinAlgError(f"{where}: {error}") from None
 
 
-def singular(xp: Any) -> Callable[[Array], str | None]:
+def singular(xp: Any) -> Callable[[Array], tuple[str, str] | None]:
     """Return a function that tests whether a matrix is singular."""
 
-    def at_fault(matrix: Array) -> str | None:
+    def at_fault(matrix: Array) -> tuple[str, str] | None:
         sign, _ = xp.linalg.slogdet(matrix)
         if sign:
             return None
         if not xp.isfinite(matrix).all():
-            return "is singular, and holds infinity or NaN"
+            return "", "is singular, and holds infinity or NaN"
         sizes = xp.linalg.svd(matrix, compute_uv=False)
-        return (
+        reason = (
+            f"The diagonal element {_zero_pivot(xp, matrix)} is zero, the inversion "
+            "could not be completed: "
+        )
+        return reason, (
             f"is singular: its singular values are between {sizes[-1]:.3g} and "
             f"{sizes[0]:.3g}, so it has no inverse. Add a small multiple of the "
             f"identity, or use the singular value decomposition"
         )
 
     return at_fault
+
+
+def _zero_pivot(xp: Any, matrix: Array) -> int:
+    """Return the number of the first zero on the diagonal of the factor U, from 1."""
+    left = xp.array(matrix)
+    for k in range(len(left)):
+        row = k + int(xp.abs(left[k:, k]).argmax())
+        left[[k, row]] = left[[row, k]]
+        if not left[k, k]:
+            return k + 1
+        left[k + 1 :] -= left[k + 1 :, k : k + 1] / left[k, k] * left[k]
+    return len(left)
 
 
 def condition(a: Array) -> Array:
@@ -162,14 +178,16 @@ def eigenvalues(xp: Any, where: str, a: Array) -> Any:
     return guarded(xp, where, a, lambda: find(a), _unfinished(find))
 
 
-def _unfinished(find: Callable[[Array], Any]) -> Callable[[Array], str | None]:
+def _unfinished(
+    find: Callable[[Array], Any],
+) -> Callable[[Array], tuple[str, str] | None]:
     """Return a function that tests whether `find` fails for a matrix."""
 
-    def at_fault(matrix: Array) -> str | None:
+    def at_fault(matrix: Array) -> tuple[str, str] | None:
         try:
             find(matrix)
         except np.linalg.LinAlgError:
-            return "has values that LAPACK did not find in its number of steps"
+            return "", "has values that LAPACK did not find in its number of steps"
         return None
 
     return at_fault

@@ -41,19 +41,37 @@ def _(a: Meta) -> Meta:
     return Meta(a.shape, squares("cholesky", a))
 
 
-def _not_positive(xp: Any) -> Callable[[Array], str | None]:
-    def at_fault(matrix: Array) -> str | None:
-        try:
-            xp.linalg.cholesky(matrix)
-        except xp.linalg.LinAlgError:
-            least = xp.linalg.eigvalsh(matrix)[0]
-            return (
-                f"is not positive definite: its smallest eigenvalue is {least:.3g}. "
-                f"Add a multiple of the identity that is larger than that"
-            )
-        return None
+def _not_positive(xp: Any) -> Callable[[Array], tuple[str, str] | None]:
+    def at_fault(matrix: Array) -> tuple[str, str] | None:
+        order = _first_minor(xp, matrix)
+        if not order:
+            return None
+        least = xp.linalg.eigvalsh(matrix)[0]
+        reason = (
+            "The factorization could not be completed, because the leading minor of "
+            f"order {order} is not positive-definite: "
+        )
+        return reason, (
+            f"is not positive definite: its smallest eigenvalue is {least:.3g}. "
+            f"Add a multiple of the identity that is larger than that"
+        )
 
     return at_fault
+
+
+def _first_minor(xp: Any, matrix: Array) -> int:
+    """Return the order of the first minor that is not positive definite, or 0."""
+    orders = range(1, len(matrix) + 1)
+    return next((k for k in orders if not _factors(xp, matrix[:k, :k])), 0)
+
+
+def _factors(xp: Any, matrix: Array) -> bool:
+    """Return whether a matrix is positive definite."""
+    try:
+        xp.linalg.cholesky(matrix)
+    except xp.linalg.LinAlgError:
+        return False
+    return True
 
 
 @cholesky.reference

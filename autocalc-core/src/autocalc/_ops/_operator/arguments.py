@@ -52,7 +52,11 @@ def axes_of(where: str, x: Tensor, dim: Dims) -> tuple[int, ...]:
     if x.ndim == 0:
         return ()
     if len(set(axes)) < len(axes):
-        raise DimensionError(f"{where}: `dim`={dim} names a dimension twice.")
+        twice = next(d for d in axes if axes.count(d) > 1)
+        raise DimensionError(
+            f"{where}: dim {twice} appears multiple times in the list of dims: "
+            f"`dim`={dim}; name each dimension once."
+        )
     return tuple(axes)
 
 
@@ -65,8 +69,8 @@ def axis_of(where: str, dim: int, ndim: int) -> int:
     limit = max(ndim, 1)
     if not -limit <= dim < limit:
         raise DimensionError(
-            f"{where}: `dim`={dim} is out of range for {ndim} dimensions; it must be "
-            f"between {-limit} and {limit - 1}."
+            f"{where}: Dimension out of range: `dim`={dim} for {ndim} dimensions; it "
+            f"must be between {-limit} and {limit - 1}."
         )
     return dim % limit
 
@@ -81,6 +85,11 @@ def full_shape(where: str, x: Tensor, shape: Sequence[int]) -> tuple[int, ...]:
     known = prod([n for n in sizes if n != -1])
     holes = sizes.count(-1)
     fits = numel == known if holes == 0 else known > 0 and numel % known == 0
+    if holes == 1 and known == numel == 0:
+        raise ShapeError(
+            f"{where}: cannot make {sizes} of a tensor without elements, because the "
+            "unspecified dimension size -1 can be any value; give that size."
+        )
     if holes > 1 or min_of(sizes) < -1 or not fits:
         raise ShapeError(
             f"{where}: a tensor of shape {x.shape} with {numel} elements cannot have "

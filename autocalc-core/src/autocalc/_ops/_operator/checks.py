@@ -80,6 +80,20 @@ def check_float(where: str, *tensors: Any) -> None:
             )
 
 
+def check_factor(
+    where: str, name: str, value: Any, kind: dtypes.DType, dtype: dtypes.DType
+) -> None:
+    """Raise if a factor, which is of the dtype `kind`, cannot multiply `dtype`."""
+    lone = kind is dtypes.bool_ and dtype is not dtypes.bool_
+    if lone or (kind.is_floating_point and not dtype.is_floating_point):
+        why = f"for integers, argument {name} must not be a floating point number."
+        if lone:
+            why = f"Boolean {name} only supported for Boolean results."
+        raise DTypeError(
+            f"{where}: `{name}` is {value!r}, but it multiplies {dtype.name}; {why}"
+        )
+
+
 def check_shape(where: str, name: str, x: Any, needed: str) -> None:
     """Raise unless a tensor has a shape of the required form.
 
@@ -89,7 +103,18 @@ def check_shape(where: str, name: str, x: Any, needed: str) -> None:
     only text.
     """
     if not _fits(check_tensor(where, x)._array.shape, needed):
-        raise ShapeError(f"{where}: `{name}` has shape {x.shape}; it must be {needed}.")
+        raise ShapeError(_unfit(where, name, x.shape, needed))
+
+
+def _unfit(where: str, name: str, shape: tuple[int, ...], needed: str) -> str:
+    """Return the text of the error for a shape."""
+    if not needed.startswith("square"):
+        return f"{where}: `{name}` has shape {shape}; it must be {needed}."
+    what = "have at least 2 dimensions and " if len(shape) < 2 else ""
+    return (
+        f"{where}: `{name}` has shape {shape}; it must {what}be batches of square "
+        "matrices."
+    )
 
 
 @lru_cache(1024)  # 0.1 us; the comparison takes 1 us

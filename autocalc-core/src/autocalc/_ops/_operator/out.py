@@ -46,6 +46,8 @@ def apply_out(where: str, result: T, out: Any) -> T:
             f"{where}: `out` is {type(out).__name__}; it must be a tuple of "
             f"{len(parts)} tensors, like the result."
         )
+    if where in _OF_EQUAL_DTYPES:
+        _check_equal_dtypes(where, parts, out)
     tensors = [copy_to_out(where, one, to) for one, to in zip(parts, out, strict=True)]
     kind: Any = type(parts)
     whole: T = kind(*tensors) if hasattr(kind, "_fields") else kind(tensors)
@@ -84,6 +86,27 @@ _OF_ONE_KIND: dict[str, tuple[tuple[dtypes.DType, ...], str]] = {
 }
 
 
+#: Operators whose error for the dtype of `out` ends with other words in PyTorch.
+_FACTORS = {"cholesky", "eigh", "eigvalsh", "inv"}
+
+#: Operators whose values and indices are written into tensors of the same dtypes only.
+_OF_EQUAL_DTYPES = {
+    *("max", "min", "mode", "median", "nanmedian", "kthvalue"),
+    *("cummax", "cummin"),
+}
+
+
+def _check_equal_dtypes(where: str, parts: Any, out: Any) -> None:
+    """Raise unless `out` is a pair of tensors of the dtypes of values and indices."""
+    for name, one, to in zip(("values", "indices"), parts, out, strict=True):
+        needed, given = (spoken(check_tensor(where, x).dtype) for x in (one, to))
+        if needed != given:
+            words = f"expected scalar type {needed} but got {given} for {name}"
+            if where.startswith("cum"):
+                words = f"expected scalar_type {needed} but found {given} for {name}"
+            raise DTypeError(f"{where}: {words} of `out`; make it with that dtype.")
+
+
 def shares_elements(where: str, x: Tensor) -> ArgumentError:
     """Make the error for a write into a tensor that has one element several times."""
     return ArgumentError(
@@ -96,14 +119,14 @@ def shares_elements(where: str, x: Tensor) -> ArgumentError:
 def copy_to_out(where: str, result: Tensor, out: Tensor) -> Tensor:
     """Copy the converted `result` into `out`; return `out`.
 
-    An `out` that has another shape and is no view takes the shape of the result.  If it
-    has no elements, this happens silently, so that ``out=ac.empty(0)`` fits every
+    An `out` that has another shape takes the shape of the result, like `resize_`.  If
+    it has no elements, this happens silently, so that ``out=ac.empty(0)`` fits every
     result; otherwise there is a warning.
 
     Raises
     ------
     ShapeError
-        If the shapes differ and `out` is a view.
+        If the shapes differ and `out` is a view of too little memory.
     DTypeError
         If the result would lose its kind, such as a float stored in integers.
     GradError
@@ -126,19 +149,16 @@ def copy_to_out(where: str, result: Tensor, out: Tensor) -> Tensor:
             f"the returned value instead."
         )
     fits = out._array.shape == result._array.shape
-    if not fits and base_of(out) is not out:
-        raise ShapeError(
-            f"{where}: `out` has shape {out.shape}, but the result has shape "
-            f"{result.shape}; they must be equal, because `out` is a view, which "
-            "cannot be resized."
-        )
     if where in _OF_ONE_KIND and out.dtype not in _OF_ONE_KIND[where][0]:
         raise DTypeError(f"{where}{_OF_ONE_KIND[where][1]} {out.dtype.name}.")
-    if result.dtype.category > out.dtype.category:
+    if result.dtype.category > out.dtype.category and where != "bernoulli":
+        got = f"result with dtype {spoken(out.dtype)}"
+        if where in _FACTORS:
+            got = f"{spoken(out.dtype).lower()} instead"
         raise DTypeError(
             f"{where}: result type {spoken(result.dtype)} can't be cast to the desired "
             f"output type {spoken(out.dtype)}. Expected out tensor to have dtype "
-            f"{result.dtype.name}, but got result with dtype {spoken(out.dtype)}."
+            f"{result.dtype.name}, but got {got}."
         )
     if not fits:
         _resize(where, out, result._array.shape)
@@ -159,12 +179,27 @@ def _allow_write(where: str, out: Tensor) -> None:
 
 
 def _resize(where: str, out: Tensor, shape: tuple[int, ...]) -> None:
-    """Give `out` new memory of the shape of the result."""
-    if out.numel():
+    """Give `out` the shape of the result, in new memory unless it is a view."""
+    was = out.shape
+    if base_of(out) is out:
+        out._array = arrays.empty(shape, out._array.dtype)
+    else:
+        _resize_view(where, out, shape)
+    if 0 not in was:
         message = (
             f"An output with one or more elements was resized: `out` of {where} had "
-            f"shape {out.shape}, and the result has shape {shape}. Give a tensor "
-            "without elements, or with the shape of the result."
+            f"shape {was}, and the result has shape {shape}. The out tensor will be "
+            "resized unless it has no elements or the shape of the result."
         )
         warn(message, AutocalcWarning)
-    out._array = arrays.empty(shape, out._array.dtype)
+
+
+def _resize_view(where: str, out: Tensor, shape: tuple[int, ...]) -> None:
+    """Give a view another shape in its own memory; raise if that is too small."""
+    try:
+        out.resize_(shape)
+    except ArgumentError:
+        raise ShapeError(
+            f"{where}: `out` has shape {out.shape}, but the result has shape {shape}; "
+            "they must be equal, because `out` is a view, and its memory is too small."
+        ) from None

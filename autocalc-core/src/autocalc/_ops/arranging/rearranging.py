@@ -30,7 +30,6 @@ from autocalc._ops.indexing import indexing as indexing_ops
 from autocalc._ops.views import broadcasting, slicing, view
 from autocalc._ops.views.conversion import laid_as
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc._tensor.checks import require
 from autocalc.errors import ArgumentError, DimensionError, ShapeError
 
 
@@ -246,8 +245,8 @@ def roll(input: Tensor, shifts: Dims, dims: Dims = None) -> Tensor:
     if not axes:
         if len(by) != 1:
             raise ArgumentError(
-                f"roll: `shifts`={by} was given without `dims`; give one number, or "
-                "give `dims`."
+                f"roll: `shifts`={by} without `dims`: one number is required, or as "
+                "many numbers in `shifts` as in `dims`."
             )
         if x._array.ndim == 1:
             return _rolled(x, by[0], 0)
@@ -255,7 +254,8 @@ def roll(input: Tensor, shifts: Dims, dims: Dims = None) -> Tensor:
         return view.detach_from_base(view.reshape_op(flat, x._array.shape))
     if len(axes) != len(by):
         raise ArgumentError(
-            f"roll: `shifts`={by} and `dims`={axes} must have equally many numbers."
+            f"roll: shifts and dimensions must align: `shifts`={by} and `dims`={axes} "
+            "are required to have equally many numbers."
         )
     if x.ndim == 0:
         raise DimensionError(
@@ -334,7 +334,12 @@ def fliplr(input: Tensor) -> Tensor:
     Parameters
     ----------
     input
-        The input tensor.
+        The input tensor, of two dimensions or more.
+
+    Raises
+    ------
+    DimensionError
+        If `input` has fewer than two dimensions.
 
     Examples
     --------
@@ -343,6 +348,11 @@ def fliplr(input: Tensor) -> Tensor:
     tensor([[2, 1],
             [4, 3]])
     """
+    if check_tensor("fliplr", input).ndim < 2:
+        raise DimensionError(
+            "fliplr: Input must be >= 2-d. A tensor of shape "
+            f"{input.shape} has no second dimension that can be reversed."
+        )
     return flip(input, 1)
 
 
@@ -456,15 +466,17 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
             [0, 1, 2]])
     """
     many = broadcasting.tensors_given("meshgrid", tensors)
-    require("meshgrid", "indexing", indexing, indexing in ("ij", "xy"), "'ij' or 'xy'")
+    if indexing not in ("ij", "xy"):
+        raise ArgumentError(
+            f'meshgrid: indexing must be one of "xy" or "ij", not {indexing!r}.'
+        )
     lines = [x._array for x in many]
     if any(a.ndim > 1 for a in lines) or len({x.dtype for x in many}) > 1:
         given = ", ".join(f"{x.dtype.name} {x.shape}" for x in many)
-        message = (
-            f"meshgrid: got {given}; all must be vectors or 0-d tensors of the same "
-            "dtype."
+        raise ShapeError(
+            "meshgrid: Expected 0D or 1D tensor, and meshgrid expects all tensors to "
+            f"have the same dtype; got {given}."
         )
-        raise ShapeError(message)
     sizes = [a.size for a in lines]
     ranks = list(range(len(many)))
     if indexing == "xy" and len(many) > 1:

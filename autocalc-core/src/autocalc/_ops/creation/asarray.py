@@ -68,15 +68,25 @@ def asarray(
     shares = shares and result is made
     if copy is False and not shares:
         raise ArgumentError(
-            f"asarray: a {type(obj).__name__} must be copied here, but copy=False "
-            "forbids it; do not give `copy`, or give the dtype and device of the "
-            "object."
+            f"asarray: can't alias {_source(obj, made, result)} The object must be "
+            "copied here, but copy=False forbids it; do not give `copy`, or give the "
+            "dtype and device of the object."
         )
     if copy and shares:
         result = view.clone(result)
     if requires_grad and not (result.requires_grad and result.is_leaf):
         result = result.detach().requires_grad_()
     return result
+
+
+def _source(obj: Any, made: Tensor, result: Tensor) -> str:
+    """Return the words for an object that cannot share its memory."""
+    if isinstance(obj, np.generic):
+        return "NumPy scalars."
+    if isinstance(obj, (list, tuple)):
+        return f"arbitrary sequence, here a {type(obj).__name__}."
+    kinds = f"with dtype '{made.dtype.name}' into dtype '{result.dtype.name}'."
+    return f"a {type(obj).__name__} {kinds}"
 
 
 def _as_it_is(obj: Any, dtype: DType | None) -> tuple[Tensor | None, bool]:

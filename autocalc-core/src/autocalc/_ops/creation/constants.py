@@ -73,9 +73,16 @@ def _checked_shape(where: str, sizes: tuple[Any, ...], size: Any) -> tuple[int, 
         message = f"{where}: the sizes {sizes!r} are not all integers."
         raise DTypeError(message) from None
     if any(n < 0 for n in shape):
-        raise ShapeError(f"{where}: the shape {shape} has a negative size.")
+        raise ShapeError(
+            f"{where}: the shape {shape} has a negative size; each must be greater or "
+            "equal to 0."
+        )
     if math.prod(shape) >= _TOO_LARGE or max(shape, default=0) >= _TOO_LARGE:
-        raise ShapeError(f"{where}: the shape {shape} is larger than any memory.")
+        what = "Stride" if 0 in shape else "Storage size"
+        raise ShapeError(
+            f"{where}: {what} calculation overflowed: the shape {shape} is larger "
+            "than any memory."
+        )
     return shape
 
 

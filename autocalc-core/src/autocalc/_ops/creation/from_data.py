@@ -37,7 +37,7 @@ def array_from(data: Any, dtype: DType | None) -> Any:
         found = np.asarray(_plain(data))
     else:
         if dtype is None and not _holds_numbers(data):
-            kinds = list(_dtypes(data))
+            kinds = _dtypes_of(data)
             dtype = reduce(dtypes.promote, kinds) if kinds else None
         found = _nested(data)
         if dtype is dtypes.uint64 and found.dtype.kind == "f" and _holds_numbers(data):
@@ -83,9 +83,10 @@ def _no_numbers(found: Any) -> DTypeError:
     for one in found.reshape(-1).tolist():
         if not isinstance(one, (int, float)):
             return DTypeError(
-                f"tensor: {short(one)}, of type {type(one).__name__}, is not a number. "
-                "Give numbers, lists of numbers, or an array of numbers; "
-                "array.astype('float32') converts an array of objects."
+                f"tensor: invalid data type: {short(one)}, of type "
+                f"{type(one).__name__}, is not a number. Give numbers, lists of "
+                "numbers, or an array of numbers; array.astype('float32') converts "
+                "an array of objects."
             )
     return DTypeError(
         "tensor: got an array of objects, or an integer of more than 64 bits; convert "
@@ -163,6 +164,17 @@ def _member(x: Any, number: bool) -> Any:
     array = host_array(x._array)
     array = array.astype(np.float32) if x.dtype is dtypes.bfloat16 else array
     return array.reshape(()) if number else array
+
+
+def _dtypes_of(data: Any) -> list[DType]:
+    """Return the dtypes of all that nested lists hold."""
+    try:
+        return list(_dtypes(data))
+    except RecursionError:
+        raise DTypeError(
+            "tensor: self-referential lists are incompatible with tensors: a list is "
+            "an element of itself."
+        ) from None
 
 
 def _dtypes(data: Any) -> Iterator[DType]:

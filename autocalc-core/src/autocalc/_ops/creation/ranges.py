@@ -94,8 +94,8 @@ def arange(
         integers = all(isinstance(x, (int, np.integer)) for x in (first, last, by))
     if by == 0 or not (integers or all(map(math.isfinite, (first, last, by)))):
         raise ArgumentError(
-            f"arange: from {first} to {last} with step {by}: the numbers must be "
-            "finite, and `step` must not be 0."
+            f"arange: unsupported range: from {first} to {last} with step {by}; the "
+            "numbers must be finite, and step must be nonzero."
         )
     if (last - first) * by < 0:
         raise ArgumentError(

@@ -284,7 +284,7 @@ def _window(
     if not kind.is_floating_point:
         raise DTypeError(
             f"{where}: `dtype` is {kind.name}; the dtype of a window must be a "
-            "floating-point dtype."
+            "floating point dtype."
         )
     values = np.ones(count)
     if count > 1:

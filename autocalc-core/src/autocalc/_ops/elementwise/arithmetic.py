@@ -10,6 +10,7 @@ import numpy as np
 
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._ops._operator.arguments import Operand, check_older_order, check_tensor
+from autocalc._ops._operator.checks import check_factor
 from autocalc._ops._operator.coerce import (
     as_operand,
     cast,
@@ -189,15 +190,13 @@ def _without_multiple(where: str, input: Operand, other: Operand, alpha: Any) ->
     return sub_op(input, multiplied(where, input, other, alpha))
 
 
-def multiplied(where: str, input: Operand, other: Operand, alpha: Any) -> Tensor:
+def multiplied(
+    where: str, input: Operand, other: Operand, alpha: Any, name: str = "alpha"
+) -> Tensor:
     """Return alpha * other, in the dtype that `input` and `other` promote to."""
-    dtype, kind = result_dtype(where, input, other), dtype_of(where, alpha)
-    alone = kind is dtypes.bool_ and dtype is not dtypes.bool_
-    if alone or (kind.is_floating_point and not dtype.is_floating_point):
-        raise DTypeError(
-            f"{where}: `alpha` is {alpha!r}, but it multiplies {dtype.name}; for "
-            f"integers argument alpha must not be a floating point number or a boolean."
-        )
+    dtype = result_dtype(where, input, other)
+    kind = dtype_of(where, alpha)
+    check_factor(where, name, alpha, kind, dtype)
     return mul(as_operand(other, dtype), as_operand(alpha, dtype))
 
 

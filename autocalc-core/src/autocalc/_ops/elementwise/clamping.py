@@ -130,7 +130,8 @@ def _clamped(where: str, input: Tensor, low: Any, high: Any) -> Tensor:
     """Return values clamped between two limits; one of them may be None."""
     if low is None and high is None:
         raise ArgumentError(
-            f"{where}: no limit was given; give `min` or `max`, a number or a tensor."
+            f"{where}: At least one of 'min' or 'max' must not be None; give a number "
+            "or a tensor."
         )
     limits = _usual_limits(input, low, high)
     if limits is not None:

@@ -86,8 +86,8 @@ def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     order = as_int("polygamma", "n", n)
     if order < 0:
         message = (
-            f"polygamma: `n` is {order}; it is the number of derivatives and must be 0 "
-            "or more."
+            f"polygamma(n, x) does not support negative n. `n` is {order}; it is the "
+            "number of derivatives."
         )
         raise ArgumentError(message)
     x = comparison.float_input("polygamma", input)

@@ -45,6 +45,7 @@ from autocalc._ops.views._writing import check_writable, fill_, write
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import require
 from autocalc._tensor.generator import Generator, check_own_numbers
+from autocalc._tensor.limits import finfo
 from autocalc.errors import ArgumentError, DTypeError, VmapError
 
 #: Functions of one elementwise kernel that may write over its input.
@@ -374,9 +375,15 @@ def _draw(kernel: str, x: Tensor, a: Any, b: Any, generator: Any) -> Tensor:
             f"{kernel}_: got {a} and {b}; the second is a standard deviation, which "
             "must not be negative."
             if kernel == "normal"
-            else f"{kernel}_: got {a} and {b}; the second must be the larger one."
+            else f"{kernel}_: got {a} and {b}; uniform_ expects to return numbers "
+            "between them, so that the second must be the larger one."
         )
     array = x._array
+    if kernel == "uniform" and b - a > finfo(x.dtype).max:
+        raise ArgumentError(
+            "uniform_ expects to-from to be a finite number of the dtype: it is "
+            f"{b - a:g} for {x.dtype.name}; draw from [0, 1) and multiply."
+        )
     if array.dtype.kind not in FLOAT_KINDS:
         raise DTypeError(f"{kernel}_: needs float32 or float64, not {x.dtype.name}.")
     out = array if array.flags.c_contiguous else arrays.empty(array.shape, array.dtype)

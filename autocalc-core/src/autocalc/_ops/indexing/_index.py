@@ -243,8 +243,7 @@ def _slice(part: Any) -> Any:
 def _bound(e: Any) -> int:
     if not hasattr(e, "__index__"):
         raise IndexDTypeError(
-            f"index: a slice has the bound {e!r}, which is a {type(e).__name__}; "
-            "bounds and steps must be integers."
+            f"index: slice indices must be integers, not {e!r}, a {type(e).__name__}."
         )
     return e.__index__()  # type: ignore[no-any-return]  # an int
 
@@ -255,9 +254,11 @@ def _check_range(x: Tensor, index: list[Any]) -> None:
     if len(slices) == len(index) <= x.ndim:
         return  # the bounds may be out of range
     if len(used) > x.ndim or index.count(Ellipsis) > 1:
+        zero = "invalid index of a 0-dim tensor; use item() for its number. "
         raise DimensionError(
-            f"index: {len(used)} indices were given for a tensor of shape {x.shape} "
-            f"with {x.ndim} dimensions; Ellipsis may occur only once."
+            f"index: {'' if x.ndim else zero}{len(used)} indices were given for a "
+            f"tensor of shape {x.shape} with {x.ndim} dimensions; Ellipsis may occur "
+            "only once."
         )
     axis = 0
     for part in index:
@@ -267,8 +268,8 @@ def _check_range(x: Tensor, index: list[Any]) -> None:
             size = x._array.shape[axis]
             if not isinstance(part, slice) and not -size <= part < size:
                 raise DimensionError(
-                    f"index: {part} is out of range for dimension {axis} of size "
-                    f"{size} in shape {x.shape}."
+                    f"index: index {part} is out of bounds for dimension {axis} with "
+                    f"size {size} in shape {x.shape}; index from {-size} to {size - 1}."
                 )
             axis += 1
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import Any
 
 from autocalc._ops._operator.arguments import check_tensor, integers, min_of
 from autocalc._ops._operator.checks import refuse_booleans
@@ -50,17 +51,34 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
     where = "unravel_index"
     refuse_booleans(where, check_tensor(where, indices))
     if indices.is_floating_point():
-        message = f"{where}: `indices` is {indices.dtype.name}; it must hold integers."
+        message = (
+            f"{where}: expected 'indices' to be integer, not {indices.dtype.name}."
+        )
         raise DTypeError(message)
+    _check_sizes(where, shape)
     sizes = integers(where, "shape", shape)
     if min_of(sizes) < 0:
-        raise ShapeError(f"{where}: `shape`={sizes} contains a negative size.")
+        raise ShapeError(
+            f"{where}: 'shape' cannot have negative values, but got {sizes}."
+        )
     _check_range(where, indices, sizes)
     found, rest = [], cast(indices, dtypes.int64)
     for size in reversed(sizes):
         found.append(arithmetic.remainder(rest, size))
         rest = arithmetic.floor_divide(rest, size)
     return tuple(reversed(found))
+
+
+def _check_sizes(where: str, shape: Any) -> None:
+    """Raise if `shape` is a tensor or holds floats."""
+    if isinstance(shape, Tensor):
+        raise DTypeError(
+            f"{where}: expected 'shape' to be int or sequence, not Tensor."
+        )
+    if isinstance(shape, (list, tuple)) and any(isinstance(n, float) for n in shape):
+        raise DTypeError(
+            f"{where}: expected 'shape' sequence to only contain ints, not {shape}."
+        )
 
 
 def _check_range(where: str, indices: Tensor, sizes: tuple[int, ...]) -> None:

@@ -185,8 +185,8 @@ def long_positions(
     """Return an index tensor, which must be of int64."""
     if check_tensor(where, index).dtype is not dtypes.int64:
         raise DTypeError(
-            f"{where}: {name} has dtype {index.dtype.name}; it must be {needed}. "
-            f"Convert it with .long()."
+            f"{where}: {name} has dtype {index.dtype.name}; it must be {needed}: the "
+            "dtype of indices should be Long. Convert it with .long()."
         )
     return index  # type: ignore[no-any-return]  # checked
 
@@ -359,7 +359,8 @@ def take_along_dim(
     if x.ndim != places.ndim:
         raise ShapeError(
             f"take_along_dim: `input` has shape {x.shape}, but `indices` has shape "
-            f"{places.shape}; they must have equally many dimensions."
+            f"{places.shape}; input and indices should have the same number of "
+            "dimensions."
         )
     axis = axis_of("take_along_dim", dim, x.ndim)
     shape = x._array.shape

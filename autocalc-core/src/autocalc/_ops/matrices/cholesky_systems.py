@@ -14,7 +14,7 @@ from autocalc._ops.creation.like import ones_like
 from autocalc._ops.matrices import linear_systems
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor
-from autocalc.errors import ShapeError
+from autocalc.errors import LinAlgError, ShapeError
 
 __all__ = ["cholesky_inverse", "cholesky_solve"]
 
@@ -106,8 +106,25 @@ def cholesky_inverse(
     check_float(where, L)
     lower = _lower(where, L, upper)
     unit = diagonal.diag_embed(ones_like(diagonal.diagonal(lower.detach(), 0, -2, -1)))
-    half = linear_systems.solve(lower, unit)
+    try:
+        half = linear_systems.solve(lower, unit)
+    except LinAlgError:
+        if diagonal.diagonal(lower.detach(), 0, -2, -1).all():
+            raise
+        raise _zero_on_diagonal(where, lower) from None
     return linear_systems.solve(view.transpose(lower, -2, -1), half)
+
+
+def _zero_on_diagonal(where: str, lower: Tensor) -> LinAlgError:
+    """Make the error for a factor that has a zero on its diagonal."""
+    zero = diagonal.diagonal(lower.detach(), 0, -2, -1) == 0
+    *batch, column = zero.nonzero()[0].tolist()
+    place = f"(Batch element {batch[0]}): " if len(batch) == 1 else ""
+    return LinAlgError(
+        f"{where}: {place}The diagonal element {column + 1} is zero, the inversion "
+        f"could not be completed: a factor in `L`, of shape {lower.shape}, is "
+        "singular."
+    )
 
 
 def _lower(where: str, L: Tensor, upper: bool) -> Tensor:

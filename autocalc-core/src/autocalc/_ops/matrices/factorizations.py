@@ -13,7 +13,6 @@ from autocalc._ops._operator.traced import traced
 from autocalc._ops.creation.constants import empty
 from autocalc._ops.matrices import _matrix_rules, linear_systems, matmul
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import one_of
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, GradError
 
@@ -155,7 +154,10 @@ def qr(
     >>> q.shape, r.shape
     (autocalc.Size([3, 2]), autocalc.Size([2, 2]))
     """
-    one_of("qr", "mode", mode, ("reduced", "complete", "r"))
+    if mode not in ("reduced", "complete", "r"):
+        raise ArgumentError(
+            f"qr received unrecognized mode {mode!r}; use 'reduced', 'complete' or 'r'."
+        )
     x = check_tensor("qr", A)
     q, r = qr_op(x, "complete" if mode == "complete" else "reduced")
     return QRResult(
@@ -371,7 +373,8 @@ def eigh(
     >>> values
     tensor([1., 2.])
     """
-    one_of("eigh", "UPLO", UPLO, ("L", "U", "l", "u"))
+    if UPLO not in ("L", "U", "l", "u"):
+        raise ArgumentError(f"eigh: expected UPLO to be 'L' or 'U', not {UPLO!r}.")
     x = check_tensor("eigh", A)
     return EighResult(*eigh_op(x if UPLO.upper() == "L" else linear_systems._turned(x)))
 

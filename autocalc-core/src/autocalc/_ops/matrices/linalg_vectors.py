@@ -23,7 +23,7 @@ from autocalc._ops.sequences import scans
 from autocalc._ops.views import view
 from autocalc._ops.views.broadcasting import expand
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import plain, require, short
+from autocalc._tensor.checks import plain, require
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, ShapeError
 
@@ -214,13 +214,14 @@ def cond(
     named = isinstance(order, (int, float, str))
     if not named or order not in (2, -2, 1, -1, math.inf, -math.inf, "fro", "nuc"):
         raise ArgumentError(
-            f"cond: `p` is {short(p)}; it must be None, 2, -2, 1, -1, inf, -inf, 'fro' "
-            f"or 'nuc'."
+            f"linalg.cond got an invalid norm type: {p}. It must be None, 2, -2, 1, "
+            "-1, inf, -inf, 'fro' or 'nuc'."
         )
     spectral = order in (2, -2)
     if not spectral and A.shape[-1] != A.shape[-2]:
         raise ShapeError(
-            f"cond: `A` has shape {A.shape}; for `p`={p!r} its matrices must be square."
+            f"cond: A must be batches of square matrices for `p`={p!r}; its shape is "
+            f"{A.shape}."
         )
     if 0 in A.shape[-2:]:
         return zeros(A.shape[:-2], dtype=A.dtype, device=place_of_tensor(A))

@@ -25,7 +25,7 @@ from autocalc._tensor import Tensor
 from autocalc._tensor.checks import sequence
 from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.dtypes import bool_
-from autocalc.errors import ArgumentError, ShapeError
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 inv_op = nary("inv", saves="out")
 
@@ -248,6 +248,16 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
         raise ArgumentError(
             f"multi_dot: {len(given)} tensors; expected at least 2 tensors."
         )
+    for end, x in (("first", given[0]), ("last", given[-1])):
+        if x.ndim not in (1, 2):
+            raise ShapeError(
+                f"multi_dot: the {end} tensor must be 1D or 2D, not of shape {x.shape}."
+            )
+    if len({x.dtype for x in given}) > 1:
+        kinds = ", ".join(x.dtype.name for x in given)
+        raise DTypeError(
+            f"multi_dot: all tensors must have be the same dtype, not {kinds}."
+        )
     row, column = given[0].ndim == 1, given[-1].ndim == 1
     parts = [*given]
     parts[0] = view.reshape(parts[0], (1, *parts[0].shape)) if row else parts[0]
@@ -278,6 +288,14 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     >>> ac.chain_matmul(ac.ones(1, 2), ac.ones(2, 3), ac.ones(3, 1))
     tensor([[6.]])
     """
+    if not matrices:
+        raise ArgumentError("chain_matmul(): Expected one or more matrices, not none.")
+    for x in matrices:
+        if check_tensor("chain_matmul", x).ndim != 2:
+            raise ShapeError(
+                f"chain_matmul(): Tensor dimension is {x.ndim}, expected 2 instead; "
+                f"the shape is {x.shape}."
+            )
     if len(matrices) == 1:
         _check_chain([check_tensor("chain_matmul", matrices[0])], [*matrices])
         return matrices[0]
@@ -285,21 +303,17 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
 
 
 def _check_chain(given: list[Tensor], parts: list[Tensor]) -> None:
-    fits = all(x.ndim == 2 for x in parts) and all(
-        a.shape[1] == b.shape[0] for a, b in pairwise(parts)
-    )
-    if not fits:
+    for i, x in enumerate(parts):
+        if x.ndim != 2:
+            raise ShapeError(
+                f"multi_dot: tensor {i} must be 2D but got {x.ndim}D; only the "
+                "first and the last may be vectors."
+            )
+    if any(a.shape[1] != b.shape[0] for a, b in pairwise(parts)):
         shapes = ", ".join(str(x._array.shape) for x in given)
-        odd = next((i for i, x in enumerate(parts) if x.ndim != 2), None)
-        why = (
-            ""
-            if odd is None
-            else f": tensor {odd} must be 2D but got {parts[odd].ndim}D"
-        )
         raise ShapeError(
-            f"multi_dot: the shapes {shapes} do not fit{why}. All tensors except the "
-            "first and the last must be matrices, and the columns of each must equal "
-            "the rows of the next."
+            f"multi_dot: the shapes {shapes} cannot be multiplied; the columns of each "
+            "matrix must equal the rows of the next."
         )
 
 

@@ -127,6 +127,40 @@ def product(x: Tensor, y: Tensor) -> Tensor | None:
     return out
 
 
+def check_last(a: Tensor, b: Tensor) -> None:
+    """Raise if the last dimensions of two tensors have different sizes."""
+    if a.shape[-1] != b.shape[-1]:
+        raise ShapeError(
+            "inner() the last dimension must match on both input tensors but got "
+            f"shapes {[*a.shape]} and {[*b.shape]}."
+        )
+
+
+def check_vectors(a: Any, b: Any) -> None:
+    """Raise unless the factors are vectors of one dtype and one size."""
+    kinds = [check_tensor("dot", x).dtype.name for x in (a, b)]
+    if a.ndim != 1 or b.ndim != 1:
+        raise ShapeError(
+            f"dot: 1D tensors expected, but got `input` {a.shape} and `tensor` "
+            f"{b.shape}; they must have 1 dimension."
+        )
+    if kinds[0] != kinds[1]:
+        raise DTypeError(
+            "dot : expected both vectors to have same dtype, but found "
+            f"{kinds[0]} and {kinds[1]}. Convert one with .to(...)."
+        )
+    if a.shape != b.shape:
+        raise ShapeError(
+            "dot: inconsistent tensor size, expected tensors with the same number of "
+            f"elements, but got {a.shape[0]} and {b.shape[0]}."
+        )
+
+
+def _by(shape: Shape) -> str:
+    """Return sizes as in 2x3."""
+    return "x".join(map(str, shape))
+
+
 def unequal(shape_a: Shape, shape_b: Shape) -> ShapeError:
     """Make the error for inner dimensions that differ.
 
@@ -135,8 +169,9 @@ def unequal(shape_a: Shape, shape_b: Shape) -> ShapeError:
     """
     dim = -2 if len(shape_b) > 1 else 0
     return ShapeError(
-        f"matmul: shapes {shape_a} and {shape_b} do not fit: `input`.shape[-1] is "
-        f"{shape_a[-1]}, `other`.shape[{dim}] is {shape_b[dim]}; they must be equal."
+        f"matmul: shapes cannot be multiplied ({_by(shape_a)} and {_by(shape_b)}): "
+        f"`input`.shape[-1] is {shape_a[-1]}, `other`.shape[{dim}] is {shape_b[dim]}; "
+        "they must be equal."
     )
 
 

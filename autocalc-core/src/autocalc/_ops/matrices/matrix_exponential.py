@@ -8,7 +8,7 @@ from typing import Any
 
 from autocalc._dispatch.device.device import is_batched, whole
 from autocalc._ops._operator.arguments import check_tensor
-from autocalc._ops._operator.checks import check_float, check_shape
+from autocalc._ops._operator.checks import check_shape
 from autocalc._ops._operator.coerce import cast
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
@@ -21,6 +21,7 @@ from autocalc._ops.reductions import extrema, reduction
 from autocalc._ops.views import broadcasting, view
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.device import place_of_tensor
+from autocalc.errors import DTypeError
 
 #: For norms up to 1/2 the series is exact after this many terms: 2^-15 / 15! is 2e-17.
 _TERMS = 14
@@ -55,7 +56,11 @@ def matrix_exp(A: Tensor) -> Tensor:
     tensor([[1., 1.],
             [0., 1.]])
     """
-    check_float("matrix_exp", check_tensor("matrix_exp", A))
+    if not check_tensor("matrix_exp", A).is_floating_point():
+        raise DTypeError(
+            "matrix_exp: Expected a floating point or complex tensor, not "
+            f"{A.dtype.name}. Convert it with .float()."
+        )
     check_shape("matrix_exp", "A", A, "square matrices [..., n, n]")
     if A.numel() == 0:
         return view.clone(A)

@@ -250,12 +250,23 @@ def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) ->
     a, scales = same_dtype(where, A, tau)
     check_float(where, a)
     rows, columns = a.shape[-2:] if a.ndim > 1 else (0, 1)
-    fits = rows >= columns and scales.ndim == a.ndim - 1
-    if not fits or scales.shape[-1] > columns or scales.shape[:-1] != a.shape[:-2]:
+    needed = {
+        "input must have at least 2 dimensions": a.ndim > 1,
+        "input.shape[-2] must be greater than or equal to input.shape[-1]": (
+            rows >= columns
+        ),
+        "input.shape[-1] must be greater than or equal to tau.shape[-1]": (
+            scales.ndim > 0 and scales.shape[-1] <= columns
+        ),
+        "the batch dimensions of both must be equal": (
+            scales.shape[:-1] == a.shape[:-2] and scales.ndim == a.ndim - 1
+        ),
+    }
+    failed = next((text for text, good in needed.items() if not good), None)
+    if failed:
         raise ShapeError(
             f"{where}: `A` has shape {a.shape} and `tau` has shape {scales.shape}; "
-            "input must have at least 2 dimensions, [..., m, n], and `tau` must be "
-            "[..., k], with m >= n >= k."
+            f"{failed}."
         )
     v, factors = (cast(x, dtypes.float64) for x in (_triangle(a, False, True), scales))
     q = broadcasting.expand(

@@ -49,7 +49,7 @@ def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     """
     result = matmul.times_vector(input, tensor, (1,))
     if result is None:
-        einsum._dims("dot", input=(input, 1), tensor=(tensor, 1))
+        matmul.check_vectors(input, tensor)
         result = matmul.matmul(input, tensor)
     return result
 
@@ -131,6 +131,7 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     check_tensor("inner", input), check_tensor("inner", other)
     if 0 in (input.ndim, other.ndim):
         return arithmetic.mul(input, other)
+    matmul.check_last(input, other)
     return einsum.tensordot(input, other, ([-1], [-1]))
 
 
@@ -316,13 +317,13 @@ def _blend(
     shape = product._array.shape
     given = check_tensor(where, input)._array.shape
     base = input if given == shape else _spread(where, input, shape)
-    scaled = product
-    if alpha != 1:
+    scaled, whole = product, not product.is_floating_point()
+    if alpha != 1 or (whole and type(alpha) is not int):
         scaled = arithmetic.multiplied(where, product, product, alpha)
     if beta == 0:
         return scaled
-    if beta != 1:
-        base = arithmetic.multiplied(where, product, base, beta)
+    if beta != 1 or (whole and type(beta) is not int):
+        base = arithmetic.multiplied(where, product, base, beta, "beta")
     return arithmetic.add_op(base, scaled)
 
 

@@ -21,7 +21,7 @@ from autocalc._ops.matrices.factorizations import eigvalsh, svdvals
 from autocalc._ops.reductions import extrema, reduction
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import number, one_of
+from autocalc._tensor.checks import number
 from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.limits import finfo
 from autocalc.errors import ArgumentError, ShapeError
@@ -158,8 +158,8 @@ def _matrices(where: str, x: Any) -> Tensor:
         where,
         "A",
         x,
-        "[..., m, n]: expected a tensor with 2 or more dimensions. Reshape a vector to "
-        "one row or column",
+        "[..., m, n]: input must have at least 2 dimensions, so expected a tensor with "
+        "2 or more dimensions. Reshape a vector to one row or column",
     )
     return x  # type: ignore[no-any-return]  # checked
 
@@ -328,7 +328,11 @@ def lstsq(
     where = "lstsq"
     a, b = same_dtype(where, _matrices(where, A), B)
     name = "gelsy" if driver is None else driver
-    one_of(where, "driver", name, _DRIVERS)
+    if name not in _DRIVERS:
+        raise ArgumentError(
+            f"{where}: parameter `driver` should be one of (gels, gelsy, gelsd, "
+            f"gelss), not {name!r}."
+        )
     vector = b.ndim == a.ndim - 1
     column = view.unsqueeze(b, -1) if vector else b
     _check_sides(where, a, b, column)
@@ -364,8 +368,12 @@ def _squares(a: Tensor, x: Tensor, b: Tensor) -> Tensor:
 
 def _check_sides(where: str, a: Tensor, b: Tensor, column: Tensor) -> None:
     if column.ndim != a.ndim or column.shape[-2] != a.shape[-2]:
+        size = -1 if b.ndim == a.ndim - 1 else -2
+        needed = f"input.size(-2) should match other.size({size})"
+        if not b.ndim:
+            needed = "other must have at least 1 dimension"
         raise ShapeError(
-            f"{where}: `A` has shape {a.shape} and `B` has shape {b.shape}; `B` must "
-            f"be [..., {a.shape[-2]}, k], or vectors [..., {a.shape[-2]}]."
+            f"{where}: `A` has shape {a.shape} and `B` has shape {b.shape}; {needed}: "
+            f"`B` must be [..., {a.shape[-2]}, k], or vectors [..., {a.shape[-2]}]."
         )
     broadcast_shapes(where, a.shape[:-2], column.shape[:-2])

@@ -32,7 +32,7 @@ from autocalc._ops.views import view
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import integers, number, plain
 from autocalc._tensor.dtypes import DType
-from autocalc.errors import ArgumentError, DTypeError, ShapeError
+from autocalc.errors import ArgumentError, DimensionError, DTypeError, ShapeError
 
 #: The dimensions of matrices.
 _LAST_TWO = (-2, -1)
@@ -245,20 +245,30 @@ def _norm_of_matrices(
     A: Tensor, ord: float | str, dim: Sequence[int], keepdim: bool
 ) -> Tensor:
     dim = integers("matrix_norm", "dim", dim)
-    if A.ndim < 2 or len(dim) != 2:
+    if A.ndim < 2:
         raise ShapeError(
-            f"matrix_norm: `A` has shape {A.shape} and `dim` is {tuple(dim)}; `A` "
-            "needs at least two dimensions, and `dim` must name two of them."
+            "linalg.matrix_norm: The input tensor A must have at least 2 dimensions, "
+            f"not shape {A.shape}."
+        )
+    if len(dim) != 2:
+        raise ShapeError(
+            "linalg.matrix_norm: dim must be a 2-tuple, because it names the rows and "
+            f"the columns, not {tuple(dim)}."
         )
     row, column = axes = [axis_of("matrix_norm", d, A.ndim) for d in dim]
+    if row == column:
+        raise DimensionError(
+            "linalg.matrix_norm: dims must be different; they name one dimension "
+            f"twice: {tuple(dim)}."
+        )
     if ord == "fro":
         return _norm_of_vectors(A, 2, axes_of("matrix_norm", A, axes), keepdim)
     if ord in ("nuc", 2, -2):
         return _norm_of_singular_values(A, ord, row, column, keepdim)
     if ord not in (1, -1, math.inf, -math.inf):
         raise ArgumentError(
-            f"matrix_norm: `ord`={ord!r} is not available; use 'fro', 'nuc', 1, -1, 2, "
-            "-2, inf or -inf."
+            f"linalg.matrix_norm: Order {ord} not supported; use 'fro', 'nuc', 1, -1, "
+            "2, -2, inf or -inf."
         )
     over, rest = (row, column) if ord in (1, -1) else (column, row)
     sums = reduction.sum(arithmetic.abs(A), over, True)
@@ -338,18 +348,20 @@ def linalg_norm(
         return vector_norm(A, 2, dim, keepdim, dtype=dtype)
     if given is None and A.ndim > 2:
         raise ArgumentError(
-            f"norm: `A` has shape {A.shape}, `ord` is {ord!r} and `dim` is not given; "
-            "give one dimension for vectors or two for matrices."
+            "norm: If dim is not specified but ord is, the input must be 1D or 2D. Its "
+            f"shape is {A.shape} and `ord` is {ord!r}; give one dimension for vectors "
+            "or two for matrices."
         )
     axes = tuple(range(-A.ndim, 0)) if given is None else integers("norm", "dim", given)
     if len(axes) == 2:
         return matrix_norm(A, ord, axes, keepdim, dtype=dtype)
     if isinstance(ord, str):
-        message = (
-            f"norm: `ord`={ord!r} is for matrices: `A` of shape {A.shape} must have "
-            f"at least 2 dimensions."
+        return matrix_norm(A, ord, axes, keepdim, dtype=dtype)  # the error
+    if len(axes) > 2:
+        raise ArgumentError(
+            "norm: If dim is specified, it must be of length 1 or 2. It is "
+            f"{tuple(axes)}; without `ord`, any number of dimensions is possible."
         )
-        raise ArgumentError(message)
     return vector_norm(A, ord, dim, keepdim, dtype=dtype)
 
 

@@ -347,8 +347,8 @@ def normal(
     if known.size and not float(arrays.min(known, axes)) >= 0:
         least = float(arrays.min(known, axes))
         message = (
-            f"normal: `std` contains {least:g}; a standard deviation must not be "
-            "negative."
+            f"normal expects std >= 0.0, but found std of {least:g}; normal expects "
+            "all elements of std >= 0.0."
         )
         raise ArgumentError(message)
     drawn = drawn_floats("normal", "normal", shape, wide, generator)

@@ -327,8 +327,9 @@ def check_line(where: str, x: Any, *axes: int, what: str = "extremum") -> None:
     """Raise if the dimensions hold no elements, because there is no extremum then."""
     if 0 in [x.shape[axis] for axis in axes]:
         raise IndexShapeError(
-            f"{where}: a tensor of shape {tuple(x.shape)} has no elements along "
-            f"dimension {', '.join(map(str, axes))}, so it has no {what}."
+            f"{where}: Expected reduction dim {', '.join(map(str, axes))} to have "
+            f"non-zero size: a tensor of shape {tuple(x.shape)} has no elements "
+            f"there, so it has no {what}."
         )
 
 

@@ -9,8 +9,7 @@ from typing import Any
 from autocalc._dispatch.selection.arrays import arrays, constant
 from autocalc._dispatch.selection.upcast import FLOAT_KINDS
 from autocalc._ops._operator.arguments import Dims
-from autocalc._ops._operator.checks import check_float
-from autocalc._ops._operator.coerce import check_and_cast
+from autocalc._ops._operator.coerce import check_and_cast, check_tensor
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
 from autocalc._ops._operator.traced import traced
@@ -18,6 +17,7 @@ from autocalc._ops.elementwise import arithmetic, comparison
 from autocalc._ops.reductions.reduction import sum
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.dtypes import DType
+from autocalc.errors import DTypeError
 
 
 @method("nansum")
@@ -111,7 +111,11 @@ def nanmean(
     >>> ac.nanmean(ac.tensor([1.0, ac.nan, 2.0]))
     tensor(1.5000)
     """
-    check_float("nanmean", input)
+    if not check_tensor("nanmean", input).is_floating_point():
+        raise DTypeError(
+            "nanmean(): expected input to have floating point or complex dtype but got "
+            f"{input.dtype.name}. Convert it with .float()."
+        )
     x = check_and_cast("nanmean", input, dtype)
     if x.dtype.is_half:  # if `dtype` is another one
         return nanmean(x, dim, keepdim)

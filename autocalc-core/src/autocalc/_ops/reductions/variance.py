@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from autocalc._dispatch._callers import warn
 from autocalc._ops._operator.arguments import Dims, axes_of, check_tensor
 from autocalc._ops._operator.factories import nary
 from autocalc._ops._operator.halves import rounded_once
@@ -14,7 +15,7 @@ from autocalc._ops._operator.traced import traced
 from autocalc._ops.reductions.reduction import count_elements, mean, spread
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, number
-from autocalc.errors import ArgumentError
+from autocalc.errors import ArgumentError, AutocalcWarning
 
 var_op = nary("var", saves="mean a")
 
@@ -134,6 +135,12 @@ def _moment(
         correction = 1.0 if unbiased is None or unbiased else 0.0
     x, weight = check_tensor(where, input), number(where, "correction", correction)
     axes = axes_of(where, x, dim)
+    if count_elements(x._array.shape, axes) <= weight:
+        warn(
+            f"{where}: degrees of freedom is <= 0: {count_elements(x.shape, axes)} "
+            f"elements less the correction {weight:g}; the result is NaN or infinity.",
+            AutocalcWarning,
+        )
     run = std_op if where == "std" else var_op
     return run(x, axes, keepdim, weight)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autocalc._ops._operator.arguments import as_int, axis_of, check_tensor, integers
-from autocalc._ops._operator.checks import check_shape, refuse_booleans
+from autocalc._ops._operator.checks import refuse_booleans
 from autocalc._ops._operator.coerce import cast, to_float
 from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.halves import rounded_once
@@ -107,9 +107,13 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     tensor([[4, 2, 1],
             [9, 3, 1]])
     """
-    check_shape("vander", "x", x, "a vector")
+    if check_tensor("vander", x).ndim != 1:
+        raise ShapeError(
+            f"vander: x must be a one-dimensional tensor. Its shape is {x.shape}."
+        )
     count = x.shape[0] if N is None else as_int("vander", "N", N)
-    require("vander", "N", count, count >= 0, "0 or more")
+    if count < 0:
+        raise ArgumentError(f"vander: N must be non-negative. It is {count}.")
     x = cast(x, dtypes.int64) if x.dtype is dtypes.bool_ else x
     powers = arithmetic.pow(
         view.unsqueeze(x, 1), arange(count, device=place_of_tensor(x))
@@ -188,8 +192,8 @@ def _spacings(spacing: Any, count: int) -> list[Any]:
         return [spacing] * count
     if len(spacing) != count:
         raise ArgumentError(
-            f"gradient: `spacing` has {len(spacing)} parts for {count} dimensions; "
-            "give one for each dimension."
+            f"gradient: expected spacing to be one number, or to have {count} parts, "
+            f"one for each dimension; it has {len(spacing)} parts."
         )
     return list(spacing)
 

@@ -266,6 +266,8 @@ def kthvalue(
     axis = axis_of("kthvalue", dim, x.ndim)
     size = x.shape[axis] if x.ndim else 1
     k = as_int("kthvalue", "k", k)
+    if size == 0:
+        extrema.check_line("kthvalue", x, axis, what="value")
     if not 1 <= k <= size:
         raise ArgumentError(
             f"kthvalue: `k` is {k} for {size} elements along dimension {dim} of shape "

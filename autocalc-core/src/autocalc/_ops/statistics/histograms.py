@@ -228,8 +228,8 @@ def _amounts(where: str, points: Tensor, weight: Any) -> Tensor:
         return ones(points.shape[0], dtype=points.dtype, device=place_of_tensor(points))
     if check_tensor(where, weight).dtype is not points.dtype:
         raise DTypeError(
-            f"{where}: `weight` is {weight.dtype.name}, but `input` is "
-            f"{points.dtype.name}; they must have the same dtype."
+            f"{where}: input tensor and weight tensor should have the same dtype: "
+            f"they are {points.dtype.name} and {weight.dtype.name}."
         )
     if weight.numel() != points.shape[0]:
         raise ShapeError(
@@ -275,8 +275,8 @@ def _given_edges(
     for edge in edges:
         if edge.dtype is not points.dtype:
             raise DTypeError(
-                f"{where}: the edges are {edge.dtype.name}, but `input` is "
-                f"{points.dtype.name}; they must have the same dtype."
+                f"{where}: input tensor and bins tensors should have the same dtype: "
+                f"they are {points.dtype.name} and {edge.dtype.name}."
             )
         if edge.ndim != 1 or edge.shape[0] < 2:
             raise ShapeError(

@@ -141,13 +141,13 @@ def _of_shares(
 ) -> Tensor:
     if between not in ("linear", "lower", "higher", "midpoint", "nearest"):
         raise ArgumentError(
-            f"{where}: `interpolation`={between!r}; it must be linear, lower, higher, "
-            f"midpoint or nearest."
+            f"{where}() interpolation must be one of linear, lower, higher, midpoint "
+            f"or nearest, but got {between}."
         )
     axis = 0 if dim is None else axis_of(where, dim, x.ndim)
     line = view.reshape(x, (-1,)) if dim is None or x.ndim == 0 else x
     if line.shape[axis] == 0:
-        message = f"{where}: a tensor of shape {x.shape} has no elements to order."
+        message = f"{where}() input tensor must be non-empty, not of shape {x.shape}."
         raise ShapeError(message)
     ordered = view.movedim(sorting.sort(line, axis).values, axis, -1)
     missing = comparison.isnan(ordered.detach())
@@ -188,15 +188,26 @@ def _shares(where: str, x: Tensor, shares: Tensor) -> Tensor:
 
 
 def _unfit(where: str, x: Tensor, dtype: str, shape: tuple[int, ...]) -> DTypeError:
+    if len(shape) > 1:
+        return DTypeError(
+            f"{where}() q must be a scalar or 1D tensor, not of shape {shape}."
+        )
+    if not x.is_floating_point():
+        return DTypeError(
+            f"{where}() input tensor must be either float or double dtype, not "
+            f"{x.dtype.name}."
+        )
     return DTypeError(
-        f"{where}: `input` has dtype {x.dtype.name}, and `q` has dtype {dtype} and "
-        f"shape {shape}. Both must have the same floating-point dtype, and `q` must be "
-        "a number or a vector."
+        f"{where}() q tensor must be same dtype as the input tensor: they are {dtype} "
+        f"and {x.dtype.name}."
     )
 
 
 def _outside(where: str, q: Any) -> ArgumentError:
-    return ArgumentError(f"{where}: `q` is {q}; every number must be between 0 and 1.")
+    if isinstance(q, Tensor) and q.ndim:
+        return ArgumentError(f"{where}() q values must be in the range [0, 1]: {q}.")
+    given = q.item() if isinstance(q, Tensor) else q
+    return ArgumentError(f"{where}() q must be in the range [0, 1] but got {given}.")
 
 
 def _at_rank(ordered: Tensor, rank: Tensor, between: str) -> Tensor:
@@ -260,16 +271,17 @@ def bincount(
     a = check_tensor("bincount", input)._array
     if a.ndim != 1 or a.dtype.kind not in "iu":
         raise ShapeError(
-            f"bincount: `input` has shape {input.shape} and dtype {input.dtype.name}; "
-            f"it must be a vector of integers."
+            f"bincount: `input` has shape {input.shape}; it only supports 1-d "
+            "non-negative integral inputs, and is not implemented for "
+            f"{input.dtype.name} unless that holds integers."
         )
     if (
         weights is not None
         and check_tensor("bincount", weights)._array.shape != a.shape
     ):
         raise ShapeError(
-            f"bincount: `weights` has shape {weights.shape}, but `input` has shape "
-            f"{input.shape}; they must be equal."
+            "bincount: `weights` should be 1-d and have the same length as `input`: "
+            f"they have the shapes {weights.shape} and {input.shape}."
         )
     if recordings:
         refuse_reading("bincount, whose shape depends on values")
@@ -278,9 +290,11 @@ def bincount(
     counts, ends = _counts(input, room)
     lowest, highest = ends._array.tolist()
     if least < 0 or lowest < 0:
-        found = least if least < 0 else lowest
         message = (
-            f"bincount: {found} is negative; the integers to count must be 0 or more."
+            f"bincount: minlength should be >= 0, not {least}."
+            if least < 0
+            else "bincount: only supports 1-d non-negative integral inputs, not "
+            f"{lowest}."
         )
         raise ArgumentError(message)
     size = max(least, highest + 1)
@@ -325,7 +339,7 @@ def histc(
 ) -> Tensor:
     """Return how many elements fall into each of `bins` equal parts of [min, max].
 
-    If `min` and `max` are both 0, the smallest and the largest element are used as the
+    If `min` and `max` are equal, the smallest and the largest element are used as the
     ends.
 
     Parameters
@@ -355,15 +369,21 @@ def histc(
     tensor([0., 2., 1., 0.])
     """
     x = check_tensor("histc", input).detach()
-    if not x.is_floating_point():
-        message = f"histc: not implemented for {x.dtype.name}; use .float()."
-        raise DTypeError(message)
     count = as_int("histc", "bins", bins)
     low, high = (
         float(number("histc", name, end)) for name, end in (("min", min), ("max", max))
     )
+    if low > high:
+        raise ArgumentError(
+            f"histc: max must be larger than min; they are {high:g} and {low:g}."
+        )
+    if not x.is_floating_point():
+        message = f"histc: not implemented for {x.dtype.name}; use .float()."
+        raise DTypeError(message)
     flat = view.reshape(x, (-1,))._array
-    own = low == high == 0 and flat.size > 0
+    own = low == high and flat.size > 0
+    if own:
+        low = high = 0.0
     if own and recordings:
         refuse_reading("histc, whose bins depend on values")
     counts, rising = arrays.histc(flat, builtins.max(count, 1), low, high)

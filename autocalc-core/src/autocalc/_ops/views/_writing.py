@@ -24,13 +24,18 @@ from autocalc._tensor import Tensor, make
 from autocalc.errors import DTypeError, GradError, ShapeError
 
 
-def check_writable(where: str, x: Tensor, other: Any = None) -> bool:
-    """Return whether the write must be recorded; raise if it is not allowed."""
+def check_writable(
+    where: str, x: Tensor, other: Any = None, *, one_value: bool = False
+) -> bool:
+    """Return whether the write must be recorded; raise if it is not allowed.
+
+    With `one_value`, several elements may share memory, since all become equal.
+    """
     try:
         a = x._array
     except AttributeError:
         raise not_a_tensor(where, x) from None
-    if not a.flags.c_contiguous and repeats(a):
+    if not (one_value or a.flags.c_contiguous) and repeats(a):
         raise shares_elements(where, x)
     base = base_of(x)
     if not a.flags.writeable and base._array.flags.writeable:
@@ -50,11 +55,11 @@ def check_writable(where: str, x: Tensor, other: Any = None) -> bool:
 def _check_history(where: str, x: Tensor, base: Tensor) -> None:
     """Raise if a recorded write into `x` cannot have a correct gradient."""
     if x._edge.__class__ is Leaf or base._edge.__class__ is Leaf:
-        what = "a leaf" if base is x else f"a view of a leaf of shape {base.shape}, one"
+        what = "a leaf Variable" if base is x else "a view of a leaf Variable"
         raise GradError(
-            f"{where}: {what} of shape {x.shape} that requires a gradient cannot be "
-            f"changed in place while gradients are recorded. Do it under ac.no_grad(), "
-            f"or use the operation that returns a new tensor."
+            f"{where}: {what} that requires grad is being used in an in-place "
+            f"operation. Its shape is {x.shape}; do it under ac.no_grad(), or use the "
+            "operation that returns a new tensor."
         )
     expanded = base is not x and any(
         op.name == "expand" for op, *_ in steps(x._view[1])
@@ -174,7 +179,7 @@ def fill_(x: Tensor, value: Any) -> Tensor:
     >>> ac.zeros(3).fill_(0.5)
     tensor([0.5000, 0.5000, 0.5000])
     """
-    recorded = check_writable("fill_", x)
+    recorded = check_writable("fill_", x, one_value=True)
     if isinstance(value, Tensor):
         if value.ndim:
             raise ShapeError(

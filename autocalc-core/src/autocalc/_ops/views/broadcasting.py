@@ -145,7 +145,9 @@ def tensors_given(where: str, tensors: Sequence[Any]) -> tuple[Tensor, ...]:
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
         tensors = tensors[0]
     if not tensors:
-        raise ArgumentError(f"{where}: needs at least one tensor.")
+        raise ArgumentError(
+            f"{where}: expects a non-empty TensorList; give at least one tensor."
+        )
     return tuple([
         x if x.__class__ is Tensor else check_tensor(where, x) for x in tensors
     ])  # fmt: skip

@@ -113,8 +113,8 @@ def adjoint(input: Tensor) -> Tensor:
     """
     if check_tensor("adjoint", input).ndim < 2:
         raise DimensionError(
-            f"adjoint: a tensor of shape {input.shape} holds no matrices; it must have "
-            f"two dimensions at least."
+            "adjoint: only supported on matrices or batches of matrices, which have "
+            f"two dimensions at least, not on a tensor of shape {input.shape}."
         )
     return transpose(input, -2, -1)
 

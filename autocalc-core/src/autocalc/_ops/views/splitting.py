@@ -10,10 +10,10 @@ from typing import Any
 from autocalc._ops._operator.arguments import as_int, axis_of, check_tensor, integers
 from autocalc._ops._operator.method import method
 from autocalc._ops._operator.numpy_names import dim_or_axis
+from autocalc._ops._operator.out import spoken
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.views import slicing
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import require
 from autocalc.errors import ArgumentError, DimensionError, DTypeError, ShapeError
 
 Parts = tuple[Tensor, ...]
@@ -241,7 +241,10 @@ def chunk(input: Tensor, chunks: int, dim: int = 0, *, axis: Any = None) -> Part
         dim = dim_or_axis("chunk", dim, axis, 0)
     axis, n = _with_dim("chunk", input, dim)
     count = as_int("chunk", "chunks", chunks)
-    require("chunk", "chunks", count, count >= 1, "1 or more")
+    if count < 1:
+        raise ArgumentError(
+            f"chunk expects `chunks` to be greater than 0, got: {count}."
+        )
     if n == 0:
         return slicing.slices(input, axis, [slice(0, 0)] * count)
     return _of_size(input, axis, n, -(-n // count))
@@ -277,10 +280,15 @@ def _read(where: str, parts: Any) -> Any:
     """Return the value of an int64 tensor with at most one dimension."""
     if not isinstance(parts, Tensor):
         return parts
-    if parts.dtype is not dtypes.int64 or parts.ndim > 1:
+    if parts.ndim > 1:
         raise DTypeError(
-            f"{where}: `indices_or_sections` is a tensor of {parts.dtype.name} and "
-            f"shape {parts.shape}; it must be of int64, and either 0-d or a vector."
+            f"{where} expected tensor_indices_or_sections to be a zero-dimensional or "
+            f"one-dimensional tensor, but got a tensor with {parts.ndim} dims."
+        )
+    if parts.dtype is not dtypes.int64:
+        raise DTypeError(
+            f"{where} expected tensor_indices_or_sections to have dtype of long, but "
+            f"got {spoken(parts.dtype)}. Convert it with .long()."
         )
     return parts.tolist()
 
@@ -325,6 +333,11 @@ def tensor_split(
     """
     if axis is not None:
         dim = dim_or_axis("tensor_split", dim, axis, 0)
+    if not check_tensor("tensor_split", input).ndim:
+        raise ShapeError(
+            "tensor_split expected at least a 1-dimensional tensor, but got a tensor "
+            "with 0 dims; give it a dimension with reshape(1)."
+        )
     axis, n = _with_dim("tensor_split", input, dim)
     indices_or_sections = _read("tensor_split", indices_or_sections)
     if isinstance(indices_or_sections, (list, tuple)):
@@ -335,8 +348,7 @@ def tensor_split(
     count = as_int("tensor_split", "sections", indices_or_sections)
     if count < 1:
         raise ArgumentError(
-            f"tensor_split: `indices_or_sections` is {count}; there must be 1 section "
-            "or more."
+            f"tensor_split: number of sections must be larger than 0, got {count}."
         )
     size, extra = divmod(n, count)
     return _of_sizes(
@@ -349,15 +361,15 @@ def _split_evenly(
 ) -> Parts:
     if check_tensor(where, input).ndim < least:
         raise DimensionError(
-            f"{where}: the tensor has shape {input.shape}; it must have at least "
-            f"{least} dimension{'s' * (least > 1)}."
+            f"torch.{where} requires a tensor with at least {least} "
+            f"dimension{'s' * (least > 1)}; the tensor has shape {input.shape}."
         )
     n = input.shape[axis]
     if isinstance(parts, int) and (parts < 1 or n % parts):
         raise ArgumentError(
-            f"{where}: {parts} equal sections were requested along dimension {axis} of "
-            f"size {n} in shape {input.shape}; the size must be divisible by the "
-            "number of sections."
+            f"torch.{where} attempted to split along dimension {axis}, but the size of "
+            f"the dimension {n} is not divisible by the split_size {parts}; the shape "
+            f"is {input.shape}."
         )
     return tensor_split(input, parts, axis)
 

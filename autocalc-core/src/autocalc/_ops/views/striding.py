@@ -135,11 +135,16 @@ def as_strided(
 def _seen_of_view(x: Tensor, size: Any, stride: Any, storage_offset: Any) -> Tensor:
     sizes = integers("as_strided", "size", size)
     steps = integers("as_strided", "stride", stride)
-    if len(sizes) != len(steps) or min_of((*sizes, *steps, 0)) < 0:
+    if len(sizes) != len(steps):
         raise ShapeError(
-            f"as_strided: `size`={sizes}, `stride`={steps}; mismatch: size and stride "
-            f"must have the same length; there must be one stride "
-            "for each size, and none may be negative."
+            f"as_strided: mismatch in length of strides and shape: `size`={sizes}, "
+            f"`stride`={steps}; size and stride "
+            "must have the same length."
+        )
+    if min_of((*sizes, *steps, 0)) < 0:
+        raise ShapeError(
+            "as_strided: Negative strides are not supported at the moment, got "
+            f"strides: {[*steps]} for `size`={sizes}; no size may be negative either."
         )
     base = base_of(x)
     begin = 0 if base is x else x.storage_offset()

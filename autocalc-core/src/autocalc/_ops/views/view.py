@@ -439,11 +439,17 @@ def movedim(
         [axis_of("movedim", d, x.ndim) for d in integers("movedim", name, v)]
         for name, v in (("source", source), ("destination", destination))
     )
-    if len(origin) != len(goal) or any(len(set(v)) < len(v) for v in (origin, goal)):
+    if len(origin) != len(goal):
         raise DimensionError(
-            f"movedim: `source` is {source} and `destination` is {destination}; both "
-            "must name equally many dimensions, and none twice."
+            f"movedim: Invalid source or destination dims: `source`={source} and "
+            f"`destination`={destination} must name equally many dimensions."
         )
+    for name, dims in (("source", origin), ("destination", goal)):
+        if len(set(dims)) < len(dims):
+            raise DimensionError(
+                f"movedim: repeated dim in `{name}`; `source`={source} and "
+                f"`destination`={destination} must each name a dimension once."
+            )
     if x.ndim == 0:
         return x
     rest = iter([d for d in range(x.ndim) if d not in origin])

@@ -85,10 +85,14 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     axis = axis_of("unfold", dimension, x.ndim)
     width, stride = as_int("unfold", "size", size), as_int("unfold", "step", step)
     n = x.shape[axis] if x.ndim else 1
-    if not 0 <= width <= n or stride < 1:
+    if width < 0:
+        raise ArgumentError(f"unfold: size is {width} but must be >= 0.")
+    if stride < 1:
+        raise ArgumentError(f"unfold: step is {stride} but must be > 0.")
+    if width > n:
         raise ArgumentError(
-            f"unfold: `size`={width}, `step`={stride} for dimension {axis} of size "
-            f"{n}; `size` must be between 0 and {n}, and `step` at least 1."
+            f"unfold: `size`={width} for dimension {axis} of size {n}; `size` must be "
+            f"between 0 and {n}."
         )
     if x.ndim == 0:
         return slicing.slice_op(view.reshape_op(x, (1,)), slice(0, width))
