@@ -286,12 +286,13 @@ def test_models_of_which_some_are_frozen_are_not_stacked():
 
 @pytest.mark.parametrize("train", [True, False])
 def test_an_ensemble_of_convolutions_with_weights_of_their_own(train):
-    def layers():
-        first, second = nn.Conv2d(4, 6, 3, groups=2), nn.Conv2d(6, 2, 3)
-        last = nn.ConvTranspose2d(2, 3, 2)
-        return nn.Sequential(first, nn.ReLU(), second, last).double()
-
-    models = [layers() for _ in range(3)]
+    models = [
+        nn.Sequential(
+            *(nn.Conv2d(4, 6, 3, groups=2), nn.ReLU(), nn.Conv2d(6, 2, 3)),
+            nn.ConvTranspose2d(2, 3, 2),
+        ).double()
+        for _ in range(3)
+    ]
     parameters, _ = stack_module_state(models)
     x = ac.randn(2, 4, 7, 7, dtype=ac.float64)
 
