@@ -256,6 +256,7 @@ def test_a_slice_of_a_subset():
     assert part[:][0].tolist() == [5, 0, 3]
     assert part[1:][0].tolist() == [0, 3]
     assert part[0:-1:2][0].tolist() == [5]
+    assert ac.data.Subset(part, [2, 0])[:][0].tolist() == [3, 5]
 
 
 class Several:

@@ -41,12 +41,13 @@ class Subset(Dataset):
         """Return the number of samples."""
         return len(self.indices)
 
-    def __getitem__(self, index: int | slice) -> Any:
+    def __getitem__(self, index: int | slice | list[int]) -> Any:
         """Return the sample at ``indices[index]``.
 
-        A slice asks the data set for a list of indices, which not all data sets take.
+        A slice or a list of places asks the data set for a list of indices, which not
+        all data sets take.
         """
-        if isinstance(index, slice):
+        if isinstance(index, (slice, list)):
             return self.dataset[self.indices[index].tolist()]
         place = checked_index("Subset", index, len(self))
         return self.dataset[int(self.indices[place])]
