@@ -281,7 +281,8 @@ class Function:
     def __init_subclass__(cls) -> None:
         """Take `vjp` as another name of `backward`."""
         if "vjp" in cls.__dict__ and "backward" not in cls.__dict__:
-            cls.backward = staticmethod(cls.vjp)  # type: ignore[attr-defined]  # it is there
+            own: Any = cls
+            own.backward = staticmethod(own.vjp)
 
     @classmethod
     def apply(cls, *args: Any, **words: Any) -> Any:
