@@ -297,8 +297,7 @@ class Function:
         edges = tuple(a._edge if isinstance(a, Tensor) else None for a in args)
         ctx = FunctionContext(tuple(edge is not None for edge in edges))
         before = None
-        if any(isinstance(a, Tensor) and a._array.__class__ is DeviceArray
-               for a in args):  # fmt: skip
+        if any(map(_is_on_a_device, args)):
             from autocalc.autograd import _function_slopes as slopes  # rare
 
             before = slopes.arrays_before(args)
@@ -325,6 +324,11 @@ class Function:
         ):
             results = _record(cls, ctx, args, edges, results)
         return results if several else results[0]
+
+
+def _is_on_a_device(x: Any) -> bool:
+    dense = isinstance(x, Tensor) and not is_of_kind(x)
+    return dense and x._array.__class__ is DeviceArray
 
 
 def _computed_by_rule(

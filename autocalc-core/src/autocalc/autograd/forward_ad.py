@@ -237,7 +237,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     _check_type("unpack_dual", "tensor", tensor, Tensor, "a tensor")
     if _entered is None or level not in (0, None):
         return UnpackedDualTensor(tensor, None)
-    raw: Any = getattr(tensor._array, "raw", None)
+    raw: _Any = getattr(tensor._array, "raw", None)
     held = getattr(raw, "held", None)
     if held is None or held._array is not raw._tangent or raw.level is not _entered:
         held = _tangent_of(tensor, _entered)
