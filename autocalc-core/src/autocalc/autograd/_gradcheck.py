@@ -503,7 +503,9 @@ class _Check:
             alone = [self.walk([y], [seed], self.checked) for seed in seeds]
             for i, batch, *each in zip(self.checked, found, *alone, strict=True):
                 rows = [None, None] if batch is None else _values(batch)
-                if not all(map(same, rows, each)):
+                if not all(
+                    same(a, b, rtol=1e-9) for a, b in zip(rows, each, strict=True)
+                ):
                     self.fail(
                         f"a batch of cotangents gives other gradients of "
                         f"`inputs[{i}]` than its members"
