@@ -51,9 +51,10 @@ UNCHECKED = {
     "linalg.pinv.hermitian",
 }
 
-#: Batched tangents beside values that are not batched are refused: a write has no room.
+#: Batched tangents of values that are not batched are refused: a write has no room.
 NOT_BATCHED = {
-    *("scatter", "scatter_add", "scatter_reduce.amax", "scatter_reduce.amin"),
+    *("nn.functional.batch_norm", "nn.functional.instance_norm", "scatter"),
+    *("scatter_add", "scatter_reduce.amax", "scatter_reduce.amin"),
     *("scatter_reduce.mean", "scatter_reduce.prod", "scatter_reduce.sum"),
 }
 
