@@ -147,8 +147,11 @@ def _is_float(dtype: Any) -> bool:
 
 
 def _part(out: Any) -> Any:
-    """Return the dtype of the parts of an output."""
-    return out.raw.part if has_tangent(out) else out.dtype
+    """Return the dtype of the primal of an output, where it is or will be."""
+    if not has_tangent(out):
+        return out.dtype
+    raw = out.raw
+    return raw.part if raw._primal is None else raw._primal.dtype
 
 
 def _apart(

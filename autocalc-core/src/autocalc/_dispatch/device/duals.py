@@ -321,7 +321,7 @@ class DualLibrary(WithoutWork):
     def number(self, value: Any, dtype: Any) -> Dual:
         """Return a number without a tangent."""
         part = self._part(dtype)
-        return Dual(self.level, part, functions.k.number(value, part), None, ())
+        return Dual(self.level, part, functions.k.number(value, dtype), None, ())
 
     def from_host(self, array: Any) -> Dual:
         """Return an array without a tangent."""
