@@ -140,7 +140,8 @@ from autocalc._ops.elementwise.arithmetic import div as divide
 from autocalc._ops.elementwise.arithmetic import div_op as true_divide
 from autocalc._ops.elementwise.arithmetic import mul as multiply
 from autocalc._ops.elementwise.arithmetic import neg as negative
-from autocalc._ops.elementwise.arithmetic import sign as sgn
+from autocalc._ops.complex_numbers.making import sgn
+from autocalc._ops.complex_numbers.parts import adjoint
 from autocalc._ops.elementwise.arithmetic import sub as subtract
 from autocalc._ops.elementwise.bitwise import (
     bitwise_and,
@@ -389,7 +390,6 @@ from autocalc._ops.views.inspection import (
     numel,
 )
 from autocalc._ops.views.named_views import (
-    adjoint,
     ravel,
     reshape_as,
     swapaxes,

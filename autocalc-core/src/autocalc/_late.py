@@ -29,11 +29,12 @@ FROM = {
     "vmap": "autocalc.func",
     **dict.fromkeys(
         (
-            *("angle", "conj", "conj_physical", "imag", "is_conj", "is_neg", "isreal"),
-            *("real", "resolve_conj", "resolve_neg", "view_as_real"),
+            *("conj", "conj_physical", "imag", "is_conj", "is_neg", "isreal"),
+            *("real", "resolve_conj", "resolve_neg", "view_as_complex", "view_as_real"),
         ),
-        "autocalc._ops.elementwise.complex_names",
+        "autocalc._ops.complex_numbers.parts",
     ),
+    **dict.fromkeys(("complex", "polar"), "autocalc._ops.complex_numbers.making"),
     **dict.fromkeys(
         (
             *("get_deterministic_debug_mode", "set_deterministic_debug_mode"),
@@ -57,6 +58,9 @@ FROM = {
         ("get_autocast_cpu_dtype", "is_autocast_cpu_enabled"), "autocalc.amp._autocast"
     ),
     **dict.fromkeys(("uint16", "uint32", "uint64"), "autocalc._tensor.dtypes"),
+    **dict.fromkeys(
+        ("complex64", "complex128", "cfloat", "cdouble"), "autocalc._tensor.dtypes"
+    ),
     "typename": "autocalc._ops.creation.typed_tensors",
     "layout": "autocalc._tensor.layouts",
     "strided": "autocalc._tensor.layouts",

@@ -51,11 +51,9 @@ class AbsentDType(DType):
 
 
 _MADE: dict[str, AbsentDType] = {}
-_OTHER_NAMES = {"chalf": "complex32", "cfloat": "complex64", "cdouble": "complex128"}
+_OTHER_NAMES = {"chalf": "complex32"}
 _LIMITS: dict[str, Any] = {
     "complex32": np.float16,
-    "complex64": np.float32,
-    "complex128": np.float64,
     "float8_e4m3fn": ml_dtypes.float8_e4m3fn,
     "float8_e4m3fnuz": ml_dtypes.float8_e4m3fnuz,
     "float8_e5m2": ml_dtypes.float8_e5m2,

@@ -13,7 +13,7 @@ from autocalc._dispatch.device.device import DeviceArray, is_batched
 from autocalc._dispatch.engine.eager import accelerate, accelerated, bind
 from autocalc._dispatch.selection.layout import fits_order
 from autocalc._dispatch.selection.state import current, recordings, refuse_reading
-from autocalc._dispatch.selection.upcast import FLOAT_KINDS
+from autocalc._dispatch.selection.upcast import FLOAT_KINDS, REAL_KINDS
 from autocalc._graph._node import Leaf, Node, Version
 from autocalc._tensor import dtypes
 from autocalc._tensor.checks import FLAG, as_int, check_flag, check_type
@@ -195,7 +195,7 @@ class Tensor(Methods):
 
     def is_floating_point(self) -> bool:
         """Return whether the tensor has a floating-point dtype."""
-        return self._array.dtype.kind in FLOAT_KINDS
+        return self._array.dtype.kind in REAL_KINDS
 
     # ---- its place in the graph ----------------------------------------------------
 
@@ -233,7 +233,7 @@ class Tensor(Methods):
         if self._array.dtype.kind not in FLOAT_KINDS:
             raise DTypeError(
                 f"requires_grad: a tensor of {self.dtype.name} has no gradient; only "
-                f"Tensors of floating point dtype do. Convert it with .float()."
+                f"Tensors of floating point and complex dtype do. Convert it with .float()."
             )
         return Leaf(self._array.shape, self)
 
@@ -391,7 +391,7 @@ class Tensor(Methods):
         check_type("data", "value", value, Tensor, "a tensor")
         if not self.is_leaf:
             self._check_same_kind(value)
-        elif self._edge is not None and not value.is_floating_point():
+        elif self._edge is not None and not value.dtype.is_differentiable:
             raise DTypeError(
                 f"data: the tensor requires a gradient, which {value.dtype.name} "
                 "cannot have; assign a tensor of float32 or float64."

@@ -32,6 +32,7 @@ from autocalc._dispatch.device.levels import hidden, shown, unshared
 from autocalc._dispatch.device.slice_ranges import common_storage, slice_ranges
 from autocalc._dispatch.engine.eager import accelerated, elementwise
 from autocalc._dispatch.selection.call import KernelCall
+from autocalc._dispatch.selection.complex_calls import COMPLEX_OF, copy_real_part
 from autocalc._dispatch.selection.layout import (
     empty_as,
     empty_channels_last,
@@ -64,6 +65,8 @@ def unary(general: KernelCall) -> Callable[..., Array]:
         dtype = a.dtype
         kernel = selection.tables[index].get(dtype)
         if kernel is None:
+            if dtype.kind == "c":
+                return general(a, into=into)
             kernel = general.first(selection, dtype, (a,))
         if into is not None:
             if into.dtype is not dtype:
@@ -93,6 +96,8 @@ def binary(general: KernelCall) -> Callable[..., Array]:
         selection = current().selection
         kernel = selection.tables[index].get(dtype)
         if kernel is None:
+            if dtype.kind == "c":
+                return general(a, b, into=into)
             kernel = general.first(selection, dtype, (a, b))
         if into is None:
             shape = a.shape
@@ -124,6 +129,8 @@ def copier(general: KernelCall) -> Callable[..., Array]:
             kernel = transfer
             if here is there:
                 kernel, _ = general.decided(a, into=into)
+            if dtype.kind == "c" and into.dtype.kind not in "cb":
+                kernel = copy_real_part
             selection.remember(index, key, kernel)
         kernel(into, a)
         return into
@@ -439,6 +446,31 @@ class Arrays:
         return a.view(dtype)  # the view of a device's array is on the same device
 
     @staticmethod
+    def real_part(a: Array) -> Array:
+        """Return a view of the real parts of complex numbers."""
+        real: Array = a.real
+        return real
+
+    @staticmethod
+    def imaginary_part(a: Array) -> Array:
+        """Return a view of the imaginary parts of complex numbers."""
+        imaginary: Array = a.imag
+        return imaginary
+
+    @staticmethod
+    def as_pairs(a: Array) -> Array:
+        """Return complex numbers [...] as a view of real numbers [..., 2]."""
+        return a[..., None].view(a.real.dtype)
+
+    def as_complex(self, a: Array) -> Array:
+        """Return real numbers [..., 2] as complex numbers [...], a view if possible."""
+        dtype = COMPLEX_OF[a.dtype]
+        steps = [s % dtype.itemsize for s, n in zip(a.strides, a.shape) if n > 1]
+        if steps[-1:] != [a.itemsize] or any(steps[:-1]):
+            a = self.copy(a)
+        return a.view(dtype)[..., 0]
+
+    @staticmethod
     def strided(
         a: Array, shape: Shape, strides: Sequence[int], offset: int = 0
     ) -> Array:
@@ -519,6 +551,8 @@ def constant(value: Any, dtype: Any) -> Array:
         if cell is not None:  # the number varies while `compile` records
             made: Array = cell(dtype, _number)
             return made
+        if isinstance(value, (complex, np.complexfloating)):
+            return _number(complex(value), dtype)  # 1 - 0j and 1 would be equal keys
         value = _exact(value)  # because it is used as a key
     if value == 0 and isinstance(value, float) and copysign(1.0, value) < 0:
         return _number(value, dtype)  # -0.0 and 0 would be the same key in a dict

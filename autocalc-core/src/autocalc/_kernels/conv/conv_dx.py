@@ -66,8 +66,7 @@ conv_dx = composite(
     "bias[c].",
     key="shapes",
     layout="prefers channels-last",
-    accumulates=("dx",),
-)
+    accumulates=("dx",), complex=True)
 
 
 @conv_dx.rule

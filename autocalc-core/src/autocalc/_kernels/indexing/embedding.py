@@ -24,8 +24,7 @@ from autocalc._kernels.samples import FEW_TAILS, Make
 from autocalc._kernels.spec import Array, Attributes, DType, Meta, Sample, Shape
 
 embedding = primitive(
-    "embedding", "out ; weight indices", "out[...] = weight[indices[...]]"
-)
+    "embedding", "out ; weight indices", "out[...] = weight[indices[...]]", complex=True)
 
 
 @embedding.rule
@@ -65,8 +64,7 @@ embedding_backward = composite(
     "embedding_backward",
     "dweight ; g indices ; padding_idx:int",
     "dweight[indices[...]] += g[...] from 0, in order, skipping padding_idx.",
-    free=True,
-)
+    free=True, complex=True)
 
 
 @embedding_backward.rule

@@ -29,8 +29,7 @@ gather = primitive(
     "gather",
     "out ; a index ; axis:int",
     "out[i][j] = a[index[i][j]][j] for axis 0; other axes work in the same way.",
-    dtypes=DTYPES,
-)
+    dtypes=DTYPES, complex=True)
 
 
 @gather.rule
@@ -72,8 +71,7 @@ scatter_add = primitive(
     "out starts as a; then out[index[i][j]][j] += src[i][j] for axis 0, in index "
     "order.",
     alias=(("out", "a"),),
-    dtypes=NUMBERS,
-)
+    dtypes=NUMBERS, complex=True)
 
 
 @scatter_add.rule

@@ -29,8 +29,7 @@ index_select = composite(
     "index_select",
     "out ; a index ; axis:int",
     "The slices of a at `index` along `axis`.",
-    dtypes=DTYPES,
-)
+    dtypes=DTYPES, complex=True)
 
 
 def _index_rule(name: str, a: Meta, index: Meta, axis: int) -> None:
@@ -93,8 +92,7 @@ index_add = composite(
     "out ; a index src ; axis:int",
     "out starts as a; then out[index[i]] += src[i] for axis 0, in index order.",
     alias=(("out", "a"),),
-    dtypes=NUMBERS,
-)
+    dtypes=NUMBERS, complex=True)
 
 
 @index_add.rule
@@ -144,8 +142,7 @@ index_copy = standalone(
     "out ; a index src ; axis:int",
     "out starts as a; then out[index[i]] = src[i] for axis 0. The last value wins.",
     alias=(("out", "a"),),
-    dtypes=DTYPES,
-)
+    dtypes=DTYPES, complex=True)
 
 
 @index_copy.rule

@@ -25,8 +25,7 @@ scatter = standalone(
     "out starts as a; then out[index[i][j]][j] = src[i][j] for axis 0. The last value "
     "wins.",
     alias=(("out", "a"),),
-    dtypes=DTYPES,
-)
+    dtypes=DTYPES, complex=True)
 
 
 @scatter.rule
@@ -63,8 +62,7 @@ scatter_mul = standalone(
     "out starts as a; then out[index[i][j]][j] *= src[i][j] for axis 0, in index "
     "order.",
     alias=(("out", "a"),),
-    dtypes=NUMBERS,
-)
+    dtypes=NUMBERS, complex=True)
 
 
 @scatter_mul.rule

@@ -29,6 +29,7 @@ det = standalone(
     "out ; a",
     "The determinant of each matrix [..., n, n].",
     says_why=True,  # the results for infinities and NaN
+    complex=True,
 )
 
 
@@ -66,8 +67,7 @@ slogdet = standalone(
     "slogdet",
     "sign logabs ; a",
     "The sign and log|det| of each matrix: 0 and -inf if it is singular.",
-    says_why=True,
-)
+    says_why=True, complex={"logabs": "real"})
 
 
 @slogdet.rule
@@ -79,7 +79,7 @@ def _(a: Meta) -> tuple[Meta, Meta]:
 @slogdet.reference
 def _(xp: Any, a: Array) -> tuple[Array, Array]:
     sign, log = xp.linalg.slogdet(double(xp, a))
-    return narrow(sign, a), narrow(log, a)
+    return narrow(sign, a), narrow(log, a.real)
 
 
 slogdet.budget(_determinant)

@@ -21,8 +21,7 @@ from autocalc._kernels.spec import Array, Meta
 eigh = standalone(
     "eigh",
     "w v ; a",
-    "a = v diag(w) v^T of symmetric a, w ascending; reads the lower triangle.",
-)
+    "a = v diag(w) v^T of symmetric a, w ascending; reads the lower triangle.", complex={"w": "real"})
 
 
 @eigh.rule
@@ -35,7 +34,7 @@ def _(a: Meta) -> tuple[Meta, Meta]:
 def _(xp: Any, a: Array) -> tuple[Array, Array]:
     x = double(xp, a)
     w, v = eigenvalues(xp, "eigh", x)
-    return narrow(w, a), narrow(v, a)
+    return narrow(w, a.real), narrow(v, a)
 
 
 eigh.budget(values_and_vectors(0))

@@ -31,8 +31,7 @@ lu = standalone(
     "a = p l u. l and u are in one matrix: l is below the diagonal of u, and its own "
     "diagonal is 1. Step i exchanged row i with row pivots[i], counted from 1, which "
     "had the largest remaining element.",
-    key="shapes",
-)
+    key="shapes", complex=True)
 
 
 @lu.rule
@@ -58,7 +57,7 @@ def _(xp: Any, a: Array) -> tuple[Array, Array]:
         x[:, j + 1 :, j] /= xp.where(pivot == 0, 1, pivot)[:, None]
         x[:, j + 1 :, j + 1 :] -= x[:, j + 1 :, j, None] * x[:, j, None, j + 1 :]
     if not a.size:  # without rows or columns, there are no exchanges
-        return narrow(a.astype(xp.float64), a), _kept(xp, a.shape)
+        return narrow(double(xp, a), a), _kept(xp, a.shape)
     return narrow(x.reshape(a.shape), a), pivots.reshape(*batch, min(m, n))
 
 

@@ -19,8 +19,7 @@ qr = standalone(
     "q r ; a ; mode:reduced,complete",
     "a = q r, q orthonormal, r upper triangular, with LAPACK's signs.",
     defaults=("reduced",),
-    key="shapes",
-)
+    key="shapes", complex=True)
 
 
 @qr.rule

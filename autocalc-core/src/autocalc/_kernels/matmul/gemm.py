@@ -41,8 +41,7 @@ gemm = primitive(
     key="shapes",
     layout="any",
     accumulates=("out",),
-    defaults=(1.0, 1.0, "none"),
-)
+    defaults=(1.0, 1.0, "none"), complex=True)
 
 
 @gemm.rule

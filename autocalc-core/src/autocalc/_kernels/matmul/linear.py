@@ -38,8 +38,7 @@ linear = composite(
     "out pre? ; x weight bias? ; activation:none,relu,gelu,gelu_tanh",
     "out = activation(pre), pre = x @ weight.T + bias (weight is [out, in]).",
     key="shapes",
-    defaults=("none",),
-)
+    defaults=("none",), complex=True)
 
 
 def _remedy(x: Meta, weight: Meta) -> str:
@@ -177,8 +176,7 @@ linear_backward = composite(
     "dx? dweight? dbias? ; g x? weight? ; accumulate:int",
     "dx = g @ weight, dweight = g.T @ x, dbias = sum of g over rows.",
     key="shapes",
-    accumulates=("dx", "dweight", "dbias"),
-)
+    accumulates=("dx", "dweight", "dbias"), complex=True)
 
 
 @linear_backward.rule

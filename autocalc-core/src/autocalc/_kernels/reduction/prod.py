@@ -22,8 +22,7 @@ prod = standalone(
     "out ; a ; axes:ints keepdim:bool",
     "The product over `axes`; integers and booleans are multiplied in int64.",
     defaults=(False,),
-    dtypes=DTYPES,
-)
+    dtypes=DTYPES, complex=True)
 
 
 Axes = tuple[int, ...]

@@ -22,8 +22,7 @@ cumsum = standalone(
     "The sums of the first 1, 2, ... n elements along `axis`, or of the last 1, 2, ... "
     "n.",
     defaults=(False,),
-    dtypes=DTYPES,
-)
+    dtypes=DTYPES, complex=True)
 
 
 def _scan_rule(name: str) -> Callable[..., Meta]:
@@ -74,8 +73,7 @@ cumprod = standalone(
     "cumprod",
     "out ; a ; axis:int",
     "The products of the first 1, 2, ... n elements along `axis`.",
-    dtypes=DTYPES,
-)
+    dtypes=DTYPES, complex=True)
 
 
 cumprod.rule(_cumprod_rule)

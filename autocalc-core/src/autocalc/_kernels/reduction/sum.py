@@ -23,8 +23,7 @@ sum_ = primitive(
     AXES,
     "The sum over `axes`; integers and booleans are added in int64.",
     defaults=(False,),
-    dtypes=DTYPES,
-)
+    dtypes=DTYPES, complex=True)
 
 
 @sum_.rule
@@ -36,7 +35,7 @@ def _(a: Meta, axes: Axes, keepdim: bool) -> Meta:
 
 @sum_.reference
 def _(xp: Any, a: Array, axes: Axes, keepdim: bool) -> Array:
-    if a.dtype.kind != "f":
+    if a.dtype.kind not in "fc":
         return xp.sum(a, axis=axes, keepdims=keepdim, dtype=xp.int64)
     return narrow(xp.sum(wide(xp, a), axis=axes, keepdims=keepdim), a)
 

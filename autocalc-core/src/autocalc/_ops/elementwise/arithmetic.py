@@ -19,6 +19,7 @@ from autocalc._ops._operator.coerce import (
     result_dtype,
     tensor_first,
 )
+from autocalc._ops._operator.complex_operators import complex_vjp
 from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import Binary, Unary, binary, unary
 from autocalc._ops._operator.halves import rounded_once
@@ -472,6 +473,15 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(g, k.where(k.compare(a, zero, "gt"), one, negative))
 
 
+@complex_vjp(abs)
+def _(k: Any, n: Any, g: Any) -> Any:
+    """Multiply the real g by a / |a|, or by 0 where a is 0."""
+    (a,) = n.saved
+    size = k.abs(a)
+    safe = k.where(k.compare(size, k.constant(0, size), "eq"), k.constant(1, size), size)
+    return k.mul(k.cast(k.div(g, safe), k.dtype(a)), a)
+
+
 OperatorT = TypeVar("OperatorT", Unary, Binary)
 
 
@@ -495,8 +505,8 @@ sign = flat(
         "1 where x is positive, 0 where it is 0, -1 where it is negative",
         floats=False,
         of_bool=lambda x: make(arrays.copy(x._array), None),
-        methods="sign sgn",
-        inplace="sign_ sgn_",
+        methods="sign",
+        inplace="sign_",
         example=("[-3.0, 0.0, 2.0]", "[-1.,  0.,  1.]"),
     )
 )

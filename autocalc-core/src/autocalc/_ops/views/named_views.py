@@ -86,39 +86,6 @@ def unflatten(
     return reshape_op(x, (*shape[:axis], *parts, *shape[axis + 1 :]))
 
 
-@method("adjoint")
-def adjoint(input: Tensor) -> Tensor:
-    """Return a view of `input` with the last two dimensions exchanged.
-
-    Parameters
-    ----------
-    input
-        A tensor of shape [..., n, m].
-
-    Returns
-    -------
-    Tensor
-        A tensor of shape [..., m, n].
-
-    Raises
-    ------
-    DimensionError
-        If `input` has fewer than two dimensions.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> ac.adjoint(ac.ones(4, 2, 3)).shape
-    autocalc.Size([4, 3, 2])
-    """
-    if check_tensor("adjoint", input).ndim < 2:
-        raise DimensionError(
-            f"adjoint: a tensor of shape {input.shape} holds no matrices; it must have "
-            f"two dimensions at least."
-        )
-    return transpose(input, -2, -1)
-
-
 @method("swapaxes")
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
     """Return a view of `input` with two dimensions exchanged, as `transpose` does.
