@@ -62,7 +62,7 @@ def run(name, most=MOST_SAMPLES, dtypes=tuple(COMPLEX_TOLERANCE)):
     function, method = find(entry)
     if name in ARRANGED and function is not None:
         function = ARRANGED[name]
-    if name in TENSOR_FIRST:
+    if name in TENSOR_FIRST or isinstance(function, ac.DType):
         function = method
     for dtype in dtypes:
         if not entry.supports_dtype(dtype, "cpu"):

@@ -97,6 +97,7 @@ cofactor = standalone(
     "out ; a",
     "det(a) inv(a)^T, the derivative of det. It is also defined for singular matrices.",
     says_why=True,  # for large matrices that are almost singular
+    complex=True,
 )
 
 
@@ -115,7 +116,8 @@ def _(xp: Any, a: Array) -> Array:
     n = s.shape[-1]
     others = xp.where(xp.eye(n, dtype=bool), 1.0, s[..., None, :])
     sign = xp.linalg.det(xp.matmul(u, v))[..., None, None]
-    return narrow(sign * xp.matmul(u * xp.prod(others, axis=-1)[..., None, :], v), a)
+    left = xp.conjugate(u) * xp.prod(others, axis=-1)[..., None, :]
+    return narrow(sign * xp.matmul(left, xp.conjugate(v)), a)
 
 
 @cofactor.budget("8 n eps |a|^(n - 1), by the largest singular value")

@@ -7,13 +7,14 @@ complex numbers reaches the Python definition of its operator, which calls `on_c
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 from autocalc._dispatch.selection.call import KernelCall
 from autocalc._dispatch.selection.complex_calls import complex_of
 from autocalc._dispatch.selection.state import current
 from autocalc._graph._node import Node
-from autocalc._ops._operator.rules import Op
+from autocalc._ops._operator.rules import Op, conjugated
 from autocalc._tensor import Tensor, make
 
 
@@ -38,6 +39,16 @@ def on_complex(general: KernelCall, op: Op, tensors: tuple[Any, ...]) -> Tensor:
     node = Node(op.over_complex, edges, saved, versions, shapes, dtype, ())
     result._edge = node
     return result  # type: ignore[no-any-return]  # a Tensor
+
+
+def holomorphic_vjp(operator: Any) -> Any:
+    """Return a decorator like `complex_vjp`, for a rule that multiplies by f'(z)."""
+
+    def declare(rule: Any) -> Any:
+        operator.op.complex_rule = conjugated(SimpleNamespace(rule=rule))
+        return rule
+
+    return declare
 
 
 def complex_vjp(operator: Any) -> Any:

@@ -98,8 +98,10 @@ class Op:
         return f"<operator {self.name}>"
 
 
-def conjugated(op: Op) -> Rule:
-    """Return the rule of an operator whose function is holomorphic, for complex numbers.
+def conjugated(op: Any) -> Rule:
+    """Return the rule of a holomorphic function for complex numbers.
+
+    `op` has the rule for real numbers as its attribute `rule`.
 
     Rules multiply cotangents by derivatives.  By PyTorch's convention the factor is the
     conjugate of the derivative.  So the rule gets conjugates, and its results are

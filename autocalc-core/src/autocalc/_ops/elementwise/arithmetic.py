@@ -193,7 +193,7 @@ def multiplied(where: str, input: Operand, other: Operand, alpha: Any) -> Tensor
     dtype = result_dtype(where, input, other)
     kind = dtype_of(where, alpha)
     alone = kind is dtypes.bool_ and dtype is not dtypes.bool_
-    if alone or (kind.is_floating_point and not dtype.is_floating_point):
+    if alone or (kind.is_differentiable and kind.category > dtype.category):
         raise DTypeError(
             f"{where}: `alpha` is {alpha!r}, but it multiplies {dtype.name}; for "
             f"integers argument alpha must not be a floating point number or a boolean."
@@ -310,7 +310,8 @@ def _number_power(x: Any, y: Any) -> Tensor | None:
         return result
     if isinstance(y, bool) and x.dtype is dtypes.bool_:
         return add_op(x, not y)
-    if not x.is_floating_point() and isinstance(y, (int, np.integer)) and y < 0:
+    whole = not x.dtype.is_differentiable
+    if whole and isinstance(y, (int, np.integer)) and y < 0:
         raise ArgumentError(
             f"pow: Integers to negative integer powers are not allowed. The exponent "
             f"{y} of a tensor of {x.dtype.name} has no integer "
@@ -344,6 +345,23 @@ def _(k: Any, n: Any, g: Any) -> Any:
         limit = k.where(k.compare(b, zero, "ge"), one, a)
         log_a = k.log(k.where(k.compare(a, zero, "eq"), limit, a))
         db = k.sum_to(k.mul(k.mul(g, y), log_a), n.shapes[1])
+    return da, db
+
+
+@complex_vjp(pow_op)
+def _(k: Any, n: Any, g: Any) -> Any:
+    y, a, b = n.saved
+    zero = k.constant(0, g)
+    da = db = None
+    if n.needs(0):
+        slope = k.mul(b, k.pow(a, k.sub(b, k.constant(1, b))))
+        slope = k.where(k.compare(b, zero, "eq"), zero, slope)
+        da = k.sum_to(k.mul(g, k.conj(slope)), n.shapes[0])
+    if n.needs(1):
+        at_zero = k.compare(a, zero, "eq")
+        log_a = k.log(k.where(at_zero, k.constant(1, a), a))
+        slope = k.where(at_zero, zero, k.mul(y, log_a))
+        db = k.sum_to(k.mul(g, k.conj(slope)), n.shapes[1])
     return da, db
 
 
@@ -407,8 +425,9 @@ def float_power(
     >>> ac.float_power(ac.tensor([1, 2, 3]), 2)
     tensor([1., 4., 9.], dtype=autocalc.float64)
     """
-    result_dtype("float_power", input, exponent)  # called for its errors
-    x, y = (as_operand(a, dtypes.float64) for a in (input, exponent))
+    kind = result_dtype("float_power", input, exponent)
+    wide = dtypes.complex128 if kind.is_complex else dtypes.float64
+    x, y = (as_operand(a, wide) for a in (input, exponent))
     return pow_op(x, y)
 
 

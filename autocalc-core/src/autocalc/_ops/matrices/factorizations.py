@@ -10,14 +10,18 @@ from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import multi, nary
 from autocalc._ops._operator.traced import traced
+from autocalc._ops.complex_numbers import parts
 from autocalc._ops.creation.constants import empty
-from autocalc._ops.matrices import _matrix_rules, linear_systems, matmul
+from autocalc._ops.matrices import _complex_rules, _matrix_rules, linear_systems, matmul
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import one_of
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, GradError
 
 cholesky_op = nary("cholesky", saves="out")
+
+
+cholesky_op.op.complex_rule = _complex_rules.cholesky
 
 
 @cholesky_op.vjp
@@ -67,10 +71,13 @@ def cholesky(A: Tensor, *, upper: bool = False, out: Tensor | None = None) -> Te
             [0., 3.]])
     """
     low = cholesky_op(check_tensor("cholesky", A))
-    return linear_systems._turned(low) if upper else low
+    return parts.conj(linear_systems._turned(low)) if upper else low
 
 
 qr_op = multi("qr", saves="q r")
+
+
+qr_op.op.complex_rule = _complex_rules.qr
 
 
 @qr_op.vjp
@@ -164,6 +171,9 @@ def qr(
 
 
 svd_op = multi("svd", saves="u s vh")
+
+
+svd_op.op.complex_rule = _complex_rules.svd
 
 
 @svd_op.vjp
@@ -304,6 +314,9 @@ def svdvals(
 eigh_op = multi("eigh", saves="w v")
 
 
+eigh_op.op.complex_rule = _complex_rules.eigh
+
+
 @eigh_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
     """For A = V diag(w) V', return dA = V (diag(gw) + V' gV / (w_j - w_i)) V'.
@@ -373,7 +386,9 @@ def eigh(
     """
     one_of("eigh", "UPLO", UPLO, ("L", "U", "l", "u"))
     x = check_tensor("eigh", A)
-    return EighResult(*eigh_op(x if UPLO.upper() == "L" else linear_systems._turned(x)))
+    if UPLO.upper() == "U":
+        x = parts.conj(linear_systems._turned(x))
+    return EighResult(*eigh_op(x))
 
 
 @autocasts("float32")

@@ -182,7 +182,7 @@ def _scan(
     x = check_and_cast(name, input, dtype)
     axis = axis_of(name, dim, x.ndim)
     if x.ndim == 0:
-        whole = x.is_floating_point()
+        whole = x.dtype.is_differentiable
         return view.clone(x) if whole else cast(x, dtype or dtypes.int64)
     if dtype is dtypes.bool_:
         message = (

@@ -13,7 +13,7 @@ from autocalc._ops._operator.numpy_names import dim_or_axis
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.views.view import flatten, reshape, reshape_op, transpose, view
 from autocalc._tensor import Tensor
-from autocalc.errors import DimensionError, ShapeError
+from autocalc.errors import ShapeError
 
 
 @method("ravel")
