@@ -15,16 +15,10 @@ import zlib
 import pytest
 
 import autocalc as ac
-from autocalc.errors import AutocalcError
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("expecttest", reason="PyTorch's database imports it")
-from tests.operators.both import (  # noqa: E402  it imports PyTorch
-    COMPLEX_TOLERANCE,
-    Result,
-    spread,
-    tolerance,
-)
+from tests.operators.both import COMPLEX_TOLERANCE, Result, spread, tolerance  # noqa: E402  it imports PyTorch
 from tests.operators.test_against_database import (  # noqa: E402
     ARRANGED,
     KIND,
@@ -39,6 +33,15 @@ pytestmark = [pytest.mark.torch, pytest.mark.slow]
 #: Operators that refuse complex numbers here, with an error of their own.
 REFUSED: set[str] = set()
 
+#: Operators whose samples fail here for real numbers, too: results that are not
+#: defined, other arguments, or gradients that PyTorch defines in another way.
+NOT_COMPARED = {
+    *("as_strided.partial_views", "as_strided_scatter", "cholesky_inverse"),
+    *("cholesky_solve", "empty_permuted", "empty_strided", "gradient"),
+    *("new_empty_strided", "nn.functional.triplet_margin_with_distance_loss"),
+    *("pca_lowrank", "resize_as_", "svd_lowrank"),
+}
+
 MOST_SAMPLES = 2
 
 
@@ -50,7 +53,7 @@ def names():
         kinds = entry.supported_dtypes("cpu")
         if not {torch.complex64, torch.complex128} & set(kinds):
             continue
-        if find(entry) != (None, None):
+        if find(entry) != (None, None) and name not in NOT_COMPARED:
             found.append(name)
     return found
 

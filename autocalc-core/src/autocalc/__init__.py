@@ -77,6 +77,8 @@ from autocalc._ops.arranging.view_scatter import (
     slice_scatter,
 )
 from autocalc._ops.callback import callback
+from autocalc._ops.complex_numbers.making import sgn
+from autocalc._ops.complex_numbers.parts import adjoint
 from autocalc._ops.creation.asarray import asarray
 from autocalc._ops.creation.constants import empty, eye, full, ones, zeros
 from autocalc._ops.creation.from_data import (
@@ -140,8 +142,6 @@ from autocalc._ops.elementwise.arithmetic import div as divide
 from autocalc._ops.elementwise.arithmetic import div_op as true_divide
 from autocalc._ops.elementwise.arithmetic import mul as multiply
 from autocalc._ops.elementwise.arithmetic import neg as negative
-from autocalc._ops.complex_numbers.making import sgn
-from autocalc._ops.complex_numbers.parts import adjoint
 from autocalc._ops.elementwise.arithmetic import sub as subtract
 from autocalc._ops.elementwise.bitwise import (
     bitwise_and,

@@ -13,7 +13,7 @@ LATE = frozenset(
     {
         *("accelerator", "amp", "backends", "cuda", "data", "distributed"),
         *("diagnostics", "distributions", "models", "nn", "onnx", "optim", "profiler"),
-        *("func", "random", "special", "testing", "utils"),
+        *("fft", "func", "random", "special", "testing", "utils"),
     }
 )
 
@@ -35,6 +35,7 @@ FROM = {
         "autocalc._ops.complex_numbers.parts",
     ),
     **dict.fromkeys(("complex", "polar"), "autocalc._ops.complex_numbers.making"),
+    **dict.fromkeys(("istft", "stft"), "autocalc._ops.fourier.spectrograms"),
     **dict.fromkeys(
         (
             *("get_deterministic_debug_mode", "set_deterministic_debug_mode"),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+
 from autocalc._dispatch.device.device import DeviceArray, accelerator
 from autocalc._methods.typed_storage import TypedStorage
 from autocalc._ops._operator import view_tracker

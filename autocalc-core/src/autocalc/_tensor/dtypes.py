@@ -17,7 +17,6 @@ from autocalc._tensor import spelling
 from autocalc._tensor.checks import short
 from autocalc.errors import DTypeError
 
-
 _CATEGORIES = {"b": 0, "i": 1, "u": 1, "f": 2, "V": 2, "c": 3}
 COMPLEX = _CATEGORIES["c"]
 

@@ -465,7 +465,7 @@ class Arrays:
     def as_complex(self, a: Array) -> Array:
         """Return real numbers [..., 2] as complex numbers [...], a view if possible."""
         dtype = COMPLEX_OF[a.dtype]
-        steps = [s % dtype.itemsize for s, n in zip(a.strides, a.shape) if n > 1]
+        steps = [s % dtype.itemsize for s, n in zip(a.strides, a.shape, strict=True) if n > 1]
         if steps[-1:] != [a.itemsize] or any(steps[:-1]):
             a = self.copy(a)
         return a.view(dtype)[..., 0]

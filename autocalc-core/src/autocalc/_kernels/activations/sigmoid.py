@@ -15,7 +15,13 @@ from autocalc._kernels.spec import Array, Sample
 
 
 @elementwise(
-    "1 / (1 + exp(-a))", lead="exp", budget=ulps(2), flops=15, flushes=("out",), complex=True)
+    "1 / (1 + exp(-a))",
+    lead="exp",
+    budget=ulps(2),
+    flops=15,
+    flushes=("out",),
+    complex=True,
+)
 def sigmoid(xp: Any, a: Array) -> Array:
     # In float64, the error of the formula is 2.44 ULP, but the budget is 2.
     return narrow(sigmoid_of(xp, widest(xp, a)), a)
@@ -30,7 +36,9 @@ def sigmoid_backward_samples(make: Make) -> Iterator[Sample]:
     lead="mul",
     budget=ulps(4),
     flops=3,
-    samples=sigmoid_backward_samples, complex=True)
+    samples=sigmoid_backward_samples,
+    complex=True,
+)
 def sigmoid_backward(xp: Any, g: Array, y: Array) -> Array:
     g_, y = wide(xp, g), wide(xp, y)
     return narrow(g_ * (y * (1 - y)), g)
@@ -45,7 +53,9 @@ def tanh_backward_samples(make: Make) -> Iterator[Sample]:
     lead="mul",
     budget=ulps(4),
     flops=4,
-    samples=tanh_backward_samples, complex=True)
+    samples=tanh_backward_samples,
+    complex=True,
+)
 def tanh_backward(xp: Any, g: Array, y: Array) -> Array:
     g_, y = wide(xp, g), wide(xp, y)
     return narrow(g_ * ((1 - y) * (1 + y)), g)

@@ -36,7 +36,9 @@ def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> L
     lead="exp",
     budget=None,
     flops=20,
-    samples=backward, complex=True)
+    samples=backward,
+    complex=True,
+)
 def silu_backward(xp: Any, g: Array, a: Array) -> Array:
     w = wide(xp, a)
     s, other = both_sigmoids(xp, w)

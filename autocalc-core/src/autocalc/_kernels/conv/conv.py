@@ -62,7 +62,9 @@ conv = composite(
     "padding + i * dilation] over c, i; x [N, C, ...], weight [O, C / groups, "
     "...], zeros around x.",
     key="shapes",
-    layout="prefers channels-last", complex=True)
+    layout="prefers channels-last",
+    complex=True,
+)
 
 
 @conv.rule

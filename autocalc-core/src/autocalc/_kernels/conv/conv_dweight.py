@@ -59,7 +59,9 @@ conv_dweight = composite(
     "* stride - padding + i * dilation] over n, t; dbias[o] = sum of g.",
     key="shapes",
     layout="prefers channels-last",
-    accumulates=("dweight", "dbias"), complex=True)
+    accumulates=("dweight", "dbias"),
+    complex=True,
+)
 
 
 @conv_dweight.rule

@@ -66,7 +66,9 @@ conv_dx = composite(
     "bias[c].",
     key="shapes",
     layout="prefers channels-last",
-    accumulates=("dx",), complex=True)
+    accumulates=("dx",),
+    complex=True,
+)
 
 
 @conv_dx.rule

@@ -34,7 +34,9 @@ unfold = composite(
     f"out ; x ; {_WINDOWS}",
     "The windows of x [N, C, ...] as columns [N, C * taps, windows], both in row-major "
     "order, with zeros around x.",
-    key="shapes", complex=True)
+    key="shapes",
+    complex=True,
+)
 
 
 @unfold.rule
@@ -107,7 +109,9 @@ fold = composite(
     f"out ; x ; sizes:ints {_WINDOWS}",
     "The adjoint of unfold: the columns x [N, C * taps, windows] are added into zeros "
     "[N, C, *sizes] at the positions that unfold reads.",
-    key="shapes", complex=True)
+    key="shapes",
+    complex=True,
+)
 
 
 @fold.rule

@@ -37,13 +37,20 @@ from autocalc.errors import kernel_data_error
         Case("1024x1024 + column", join(floats(1024, 1024), floats(1024, 1))),
         Case("64x32x28x28 + channel", join(floats(64, 32, 28, 28), floats(32, 1, 1))),
         Case("1024x1024 + transposed", join(floats(1024, 1024), transposed(1024))),
-    ], complex=True)
+    ],
+    complex=True,
+)
 def add(xp: Any, a: Array, b: Array) -> Array:
     return xp.add(a, b)
 
 
 @elementwise(
-    "a - b", kind="composite", dtypes=NUMBERS, benchmarks=mebi(floats, positive), complex=True)
+    "a - b",
+    kind="composite",
+    dtypes=NUMBERS,
+    benchmarks=mebi(floats, positive),
+    complex=True,
+)
 def sub(xp: Any, a: Array, b: Array) -> Array:
     return xp.subtract(a, b)
 
@@ -73,7 +80,9 @@ def neg(xp: Any, a: Array) -> Array:
     return xp.negative(a)
 
 
-@elementwise("|a|", kind="composite", dtypes=NUMBERS, budget=EXACT, complex={"out": "real"})
+@elementwise(
+    "|a|", kind="composite", dtypes=NUMBERS, budget=EXACT, complex={"out": "real"}
+)
 def abs_(xp: Any, a: Array) -> Array:
     return xp.absolute(a)
 
@@ -88,7 +97,9 @@ def _(k: Any, a: Array) -> Array:
 @elementwise(
     "a * b; 0 if the weight a is 0, also for infinite b (NaN if b is NaN).",
     lead="mul",
-    benchmarks=mebi(floats, positive), complex=True)
+    benchmarks=mebi(floats, positive),
+    complex=True,
+)
 def weigh(xp: Any, a: Array, b: Array) -> Array:
     of_nothing = (a == 0) & (b == b)  # noqa: PLR0124  NaN alone differs from itself
     return xp.where(of_nothing, xp.zeros((), a.dtype), a * b)
@@ -130,7 +141,9 @@ def _pow_samples(make: Make) -> Iterator[Sample]:
     budget=ULP_4,
     flops=20,
     samples=_pow_samples,
-    benchmarks=mebi(positive, floats), complex=True)
+    benchmarks=mebi(positive, floats),
+    complex=True,
+)
 def pow_(xp: Any, a: Array, b: Array) -> Array:
     if a.dtype.kind in "fc":
         return narrow(xp.power(wide(xp, a), wide(xp, b)), a)
@@ -209,7 +222,9 @@ def fmod(xp: Any, a: Array, b: Array) -> Array:
     return xp.fmod(a, b)
 
 
-axpy = primitive("axpy", "y ; alpha x", "y += alpha * x", layout="like", writes=("y",), complex=True)
+axpy = primitive(
+    "axpy", "y ; alpha x", "y += alpha * x", layout="like", writes=("y",), complex=True
+)
 
 
 @axpy.rule

@@ -23,7 +23,6 @@ from autocalc._kernels.samples import pairs as _pairs
 from autocalc._kernels.spec import Array, Meta, Sample
 from autocalc.errors import DTypeError
 
-
 _PARTS = {8: "Float", 16: "Double"}
 
 
@@ -63,7 +62,9 @@ _COMPARE = {
     budget=EXACT,
     rule=_compare_rule,
     samples=compare_samples,
-    benchmarks=mebi(floats, floats, attributes=("lt",)), complex="rule")
+    benchmarks=mebi(floats, floats, attributes=("lt",)),
+    complex="rule",
+)
 def compare(xp: Any, a: Array, b: Array, op: str) -> Array:
     return getattr(xp, _COMPARE[op])(a, b)
 
@@ -97,7 +98,9 @@ def where_samples(make: Make) -> Iterator[Sample]:
     budget=EXACT,
     rule=_where_rule,
     samples=where_samples,
-    benchmarks=mebi(bools, floats, floats), complex=True)
+    benchmarks=mebi(bools, floats, floats),
+    complex=True,
+)
 def where(xp: Any, condition: Array, a: Array, b: Array) -> Array:
     return xp.where(condition, a, b)
 

@@ -16,7 +16,9 @@ from autocalc._kernels.spec import Array, Attributes
 ULP_2 = ulps(2)
 
 
-@elementwise("e ** a", budget=ULP_2, flops=10, benchmarks=lambda: sized(floats), complex=True)
+@elementwise(
+    "e ** a", budget=ULP_2, flops=10, benchmarks=lambda: sized(floats), complex=True
+)
 def exp(xp: Any, a: Array) -> Array:
     return narrow(xp.exp(wide(xp, a)), a)
 
@@ -28,13 +30,24 @@ def exp2(xp: Any, a: Array) -> Array:
     return narrow(xp.exp2(wide(xp, a)), a)
 
 
-@elementwise("e ** a - 1, precise near 0", kind="standalone", budget=ULP_2, flops=15, complex=True)
+@elementwise(
+    "e ** a - 1, precise near 0",
+    kind="standalone",
+    budget=ULP_2,
+    flops=15,
+    complex=True,
+)
 def expm1(xp: Any, a: Array) -> Array:
     return narrow(xp.expm1(wide(xp, a)), a)
 
 
 @elementwise(
-    "The natural logarithm of a.", budget=ULP_2, flops=10, benchmarks=mebi(positive), complex=True)
+    "The natural logarithm of a.",
+    budget=ULP_2,
+    flops=10,
+    benchmarks=mebi(positive),
+    complex=True,
+)
 def log(xp: Any, a: Array) -> Array:
     return narrow(xp.log(wide(xp, a)), a)
 
@@ -44,7 +57,9 @@ def log(xp: Any, a: Array) -> Array:
     kind="standalone",
     budget=ULP_2,
     flops=10,
-    benchmarks=mebi(positive), complex=True)
+    benchmarks=mebi(positive),
+    complex=True,
+)
 def log2(xp: Any, a: Array) -> Array:
     return narrow(xp.log2(wide(xp, a)), a)
 
@@ -54,7 +69,9 @@ def log2(xp: Any, a: Array) -> Array:
     kind="standalone",
     budget=ULP_2,
     flops=10,
-    benchmarks=mebi(positive), complex=True)
+    benchmarks=mebi(positive),
+    complex=True,
+)
 def log10(xp: Any, a: Array) -> Array:
     return narrow(xp.log10(wide(xp, a)), a)
 
@@ -64,13 +81,19 @@ def log10(xp: Any, a: Array) -> Array:
     kind="standalone",
     budget=ULP_2,
     flops=15,
-    benchmarks=mebi(positive), complex=True)
+    benchmarks=mebi(positive),
+    complex=True,
+)
 def log1p(xp: Any, a: Array) -> Array:
     return narrow(xp.log1p(wide(xp, a)), a)
 
 
 @elementwise(
-    "The square root of a; NaN if a < 0.", kind="composite", benchmarks=mebi(positive), complex=True)
+    "The square root of a; NaN if a < 0.",
+    kind="composite",
+    benchmarks=mebi(positive),
+    complex=True,
+)
 def sqrt(xp: Any, a: Array) -> Array:
     return xp.sqrt(a)
 
@@ -86,7 +109,9 @@ def _(k: Any, a: Array) -> Array:
     kind="composite",
     budget=ulps(2),
     flops=2,
-    benchmarks=mebi(positive), complex=True)
+    benchmarks=mebi(positive),
+    complex=True,
+)
 def rsqrt(xp: Any, a: Array) -> Array:
     return narrow(1 / xp.sqrt(wide(xp, a)), a)
 

@@ -28,7 +28,9 @@ def cos(xp: Any, a: Array) -> Array:
     return narrow(xp.cos(wide(xp, a)), a)
 
 
-@elementwise("The tangent of a radians.", kind="standalone", budget=ULP_4, flops=20, complex=True)
+@elementwise(
+    "The tangent of a radians.", kind="standalone", budget=ULP_4, flops=20, complex=True
+)
 def tan(xp: Any, a: Array) -> Array:
     return narrow(xp.tan(wide(xp, a)), a)
 
@@ -38,7 +40,9 @@ def tan(xp: Any, a: Array) -> Array:
     kind="standalone",
     budget=ULP_4,
     flops=20,
-    benchmarks=mebi(uniform), complex=True)
+    benchmarks=mebi(uniform),
+    complex=True,
+)
 def asin(xp: Any, a: Array) -> Array:
     return narrow(xp.arcsin(wide(xp, a)), a)
 
@@ -48,7 +52,9 @@ def asin(xp: Any, a: Array) -> Array:
     kind="standalone",
     budget=ULP_4,
     flops=20,
-    benchmarks=mebi(uniform), complex=True)
+    benchmarks=mebi(uniform),
+    complex=True,
+)
 def acos(xp: Any, a: Array) -> Array:
     return narrow(xp.arccos(wide(xp, a)), a)
 
@@ -57,7 +63,9 @@ def acos(xp: Any, a: Array) -> Array:
     "The angle in radians whose tangent is a.",
     kind="standalone",
     budget=ULP_4,
-    flops=20, complex=True)
+    flops=20,
+    complex=True,
+)
 def atan(xp: Any, a: Array) -> Array:
     return narrow(xp.arctan(wide(xp, a)), a)
 
@@ -73,12 +81,20 @@ def atan2(xp: Any, a: Array, b: Array) -> Array:
     return narrow(xp.arctan2(wide(xp, a), wide(xp, b)), a)
 
 
-@elementwise("The hyperbolic sine of a.", kind="standalone", budget=ULP_4, flops=20, complex=True)
+@elementwise(
+    "The hyperbolic sine of a.", kind="standalone", budget=ULP_4, flops=20, complex=True
+)
 def sinh(xp: Any, a: Array) -> Array:
     return narrow(xp.sinh(wide(xp, a)), a)
 
 
-@elementwise("The hyperbolic cosine of a.", kind="standalone", budget=ULP_4, flops=20, complex=True)
+@elementwise(
+    "The hyperbolic cosine of a.",
+    kind="standalone",
+    budget=ULP_4,
+    flops=20,
+    complex=True,
+)
 def cosh(xp: Any, a: Array) -> Array:
     return narrow(xp.cosh(wide(xp, a)), a)
 
@@ -87,13 +103,20 @@ def cosh(xp: Any, a: Array) -> Array:
     "The hyperbolic tangent of a.",
     budget=ULP_2,
     flops=15,
-    benchmarks=lambda: sized(floats), complex=True)
+    benchmarks=lambda: sized(floats),
+    complex=True,
+)
 def tanh(xp: Any, a: Array) -> Array:
     return narrow(xp.tanh(wide(xp, a)), a)
 
 
 @elementwise(
-    "The number whose hyperbolic sine is a.", kind="standalone", budget=ULP_4, flops=25, complex=True)
+    "The number whose hyperbolic sine is a.",
+    kind="standalone",
+    budget=ULP_4,
+    flops=25,
+    complex=True,
+)
 def asinh(xp: Any, a: Array) -> Array:
     return narrow(xp.arcsinh(wide(xp, a)), a)
 
@@ -116,7 +139,9 @@ def _from_1(make: Make) -> Iterator[Sample]:
     budget=ULP_4,
     flops=25,
     samples=_from_1,
-    benchmarks=mebi(positive), complex=True)
+    benchmarks=mebi(positive),
+    complex=True,
+)
 def acosh(xp: Any, a: Array) -> Array:
     return narrow(xp.arccosh(wide(xp, a)), a)
 
@@ -126,7 +151,9 @@ def acosh(xp: Any, a: Array) -> Array:
     kind="standalone",
     budget=ULP_4,
     flops=25,
-    benchmarks=mebi(uniform), complex=True)
+    benchmarks=mebi(uniform),
+    complex=True,
+)
 def atanh(xp: Any, a: Array) -> Array:
     return narrow(xp.arctanh(wide(xp, a)), a)
 
@@ -135,7 +162,9 @@ def atanh(xp: Any, a: Array) -> Array:
     "sin(pi * a) / (pi * a), which is 1 at 0.",
     kind="standalone",
     budget=ULP_4,
-    flops=20, complex=True)
+    flops=20,
+    complex=True,
+)
 def sinc(xp: Any, a: Array) -> Array:
     x = wide(xp, a)
     if a.dtype.kind == "c":

@@ -24,7 +24,8 @@ from autocalc._kernels.samples import FEW_TAILS, Make
 from autocalc._kernels.spec import Array, Attributes, DType, Meta, Sample, Shape
 
 embedding = primitive(
-    "embedding", "out ; weight indices", "out[...] = weight[indices[...]]", complex=True)
+    "embedding", "out ; weight indices", "out[...] = weight[indices[...]]", complex=True
+)
 
 
 @embedding.rule
@@ -64,7 +65,9 @@ embedding_backward = composite(
     "embedding_backward",
     "dweight ; g indices ; padding_idx:int",
     "dweight[indices[...]] += g[...] from 0, in order, skipping padding_idx.",
-    free=True, complex=True)
+    free=True,
+    complex=True,
+)
 
 
 @embedding_backward.rule

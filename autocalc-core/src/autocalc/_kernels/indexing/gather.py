@@ -29,7 +29,9 @@ gather = primitive(
     "gather",
     "out ; a index ; axis:int",
     "out[i][j] = a[index[i][j]][j] for axis 0; other axes work in the same way.",
-    dtypes=DTYPES, complex=True)
+    dtypes=DTYPES,
+    complex=True,
+)
 
 
 @gather.rule
@@ -71,7 +73,9 @@ scatter_add = primitive(
     "out starts as a; then out[index[i][j]][j] += src[i][j] for axis 0, in index "
     "order.",
     alias=(("out", "a"),),
-    dtypes=NUMBERS, complex=True)
+    dtypes=NUMBERS,
+    complex=True,
+)
 
 
 @scatter_add.rule

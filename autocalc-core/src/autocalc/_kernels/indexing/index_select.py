@@ -29,7 +29,9 @@ index_select = composite(
     "index_select",
     "out ; a index ; axis:int",
     "The slices of a at `index` along `axis`.",
-    dtypes=DTYPES, complex=True)
+    dtypes=DTYPES,
+    complex=True,
+)
 
 
 def _index_rule(name: str, a: Meta, index: Meta, axis: int) -> None:
@@ -92,7 +94,9 @@ index_add = composite(
     "out ; a index src ; axis:int",
     "out starts as a; then out[index[i]] += src[i] for axis 0, in index order.",
     alias=(("out", "a"),),
-    dtypes=NUMBERS, complex=True)
+    dtypes=NUMBERS,
+    complex=True,
+)
 
 
 @index_add.rule
@@ -142,7 +146,9 @@ index_copy = standalone(
     "out ; a index src ; axis:int",
     "out starts as a; then out[index[i]] = src[i] for axis 0. The last value wins.",
     alias=(("out", "a"),),
-    dtypes=DTYPES, complex=True)
+    dtypes=DTYPES,
+    complex=True,
+)
 
 
 @index_copy.rule

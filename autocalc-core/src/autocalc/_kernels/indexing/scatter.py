@@ -25,7 +25,9 @@ scatter = standalone(
     "out starts as a; then out[index[i][j]][j] = src[i][j] for axis 0. The last value "
     "wins.",
     alias=(("out", "a"),),
-    dtypes=DTYPES, complex=True)
+    dtypes=DTYPES,
+    complex=True,
+)
 
 
 @scatter.rule
@@ -62,7 +64,9 @@ scatter_mul = standalone(
     "out starts as a; then out[index[i][j]][j] *= src[i][j] for axis 0, in index "
     "order.",
     alias=(("out", "a"),),
-    dtypes=NUMBERS, complex=True)
+    dtypes=NUMBERS,
+    complex=True,
+)
 
 
 @scatter_mul.rule

@@ -67,7 +67,9 @@ slogdet = standalone(
     "slogdet",
     "sign logabs ; a",
     "The sign and log|det| of each matrix: 0 and -inf if it is singular.",
-    says_why=True, complex={"logabs": "real"})
+    says_why=True,
+    complex={"logabs": "real"},
+)
 
 
 @slogdet.rule

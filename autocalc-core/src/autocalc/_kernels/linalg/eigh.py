@@ -21,7 +21,9 @@ from autocalc._kernels.spec import Array, Meta
 eigh = standalone(
     "eigh",
     "w v ; a",
-    "a = v diag(w) v^T of symmetric a, w ascending; reads the lower triangle.", complex={"w": "real"})
+    "a = v diag(w) v^T of symmetric a, w ascending; reads the lower triangle.",
+    complex={"w": "real"},
+)
 
 
 @eigh.rule

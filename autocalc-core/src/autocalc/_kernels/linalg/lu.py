@@ -31,7 +31,9 @@ lu = standalone(
     "a = p l u. l and u are in one matrix: l is below the diagonal of u, and its own "
     "diagonal is 1. Step i exchanged row i with row pivots[i], counted from 1, which "
     "had the largest remaining element.",
-    key="shapes", complex=True)
+    key="shapes",
+    complex=True,
+)
 
 
 @lu.rule

@@ -19,7 +19,9 @@ qr = standalone(
     "q r ; a ; mode:reduced,complete",
     "a = q r, q orthonormal, r upper triangular, with LAPACK's signs.",
     defaults=("reduced",),
-    key="shapes", complex=True)
+    key="shapes",
+    complex=True,
+)
 
 
 @qr.rule

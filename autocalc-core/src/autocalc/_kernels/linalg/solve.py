@@ -28,7 +28,9 @@ solve = standalone(
     "solve",
     "out ; a b",
     "The X of a X = b, matrix by matrix; batch dimensions broadcast.",
-    says_why=True, complex=True)
+    says_why=True,
+    complex=True,
+)
 
 
 @solve.rule

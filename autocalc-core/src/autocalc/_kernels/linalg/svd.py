@@ -25,7 +25,9 @@ svd = standalone(
     "svd",
     "u s vh ; a ; full:bool",
     "a = u diag(s) vh, orthonormal u and vh, s descending; LAPACK's signs.",
-    defaults=(False,), complex={"s": "real"})
+    defaults=(False,),
+    complex={"s": "real"},
+)
 
 
 @svd.rule

@@ -41,7 +41,9 @@ gemm = primitive(
     key="shapes",
     layout="any",
     accumulates=("out",),
-    defaults=(1.0, 1.0, "none"), complex=True)
+    defaults=(1.0, 1.0, "none"),
+    complex=True,
+)
 
 
 @gemm.rule

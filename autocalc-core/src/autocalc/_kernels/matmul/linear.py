@@ -38,7 +38,9 @@ linear = composite(
     "out pre? ; x weight bias? ; activation:none,relu,gelu,gelu_tanh",
     "out = activation(pre), pre = x @ weight.T + bias (weight is [out, in]).",
     key="shapes",
-    defaults=("none",), complex=True)
+    defaults=("none",),
+    complex=True,
+)
 
 
 def _remedy(x: Meta, weight: Meta) -> str:
@@ -176,7 +178,9 @@ linear_backward = composite(
     "dx? dweight? dbias? ; g x? weight? ; accumulate:int",
     "dx = g @ weight, dweight = g.T @ x, dbias = sum of g over rows.",
     key="shapes",
-    accumulates=("dx", "dweight", "dbias"), complex=True)
+    accumulates=("dx", "dweight", "dbias"),
+    complex=True,
+)
 
 
 @linear_backward.rule

@@ -24,7 +24,9 @@ dropout = composite(
     "dropout",
     "out mask ; a seed offset ; p:float",
     "a / (1 - p) where mask, else 0; mask = random_bits(24) >= p * 2**24.",
-    alias=(("out", "a"),), complex=True)
+    alias=(("out", "a"),),
+    complex=True,
+)
 
 
 @dropout.rule
@@ -66,7 +68,9 @@ dropout_backward = composite(
     "dropout_backward",
     "out ; g mask ; p:float",
     "g / (1 - p) where mask, else 0.",
-    alias=(("out", "g"),), complex=True)
+    alias=(("out", "g"),),
+    complex=True,
+)
 
 
 @dropout_backward.rule

@@ -22,7 +22,9 @@ prod = standalone(
     "out ; a ; axes:ints keepdim:bool",
     "The product over `axes`; integers and booleans are multiplied in int64.",
     defaults=(False,),
-    dtypes=DTYPES, complex=True)
+    dtypes=DTYPES,
+    complex=True,
+)
 
 
 Axes = tuple[int, ...]

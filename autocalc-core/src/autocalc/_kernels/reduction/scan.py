@@ -22,7 +22,9 @@ cumsum = standalone(
     "The sums of the first 1, 2, ... n elements along `axis`, or of the last 1, 2, ... "
     "n.",
     defaults=(False,),
-    dtypes=DTYPES, complex=True)
+    dtypes=DTYPES,
+    complex=True,
+)
 
 
 def _scan_rule(name: str) -> Callable[..., Meta]:
@@ -73,7 +75,9 @@ cumprod = standalone(
     "cumprod",
     "out ; a ; axis:int",
     "The products of the first 1, 2, ... n elements along `axis`.",
-    dtypes=DTYPES, complex=True)
+    dtypes=DTYPES,
+    complex=True,
+)
 
 
 cumprod.rule(_cumprod_rule)

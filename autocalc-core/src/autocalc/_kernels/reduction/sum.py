@@ -23,7 +23,9 @@ sum_ = primitive(
     AXES,
     "The sum over `axes`; integers and booleans are added in int64.",
     defaults=(False,),
-    dtypes=DTYPES, complex=True)
+    dtypes=DTYPES,
+    complex=True,
+)
 
 
 @sum_.rule

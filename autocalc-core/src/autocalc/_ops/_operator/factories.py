@@ -29,7 +29,6 @@ from autocalc._graph._node import Node, Output, Version
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._kernels.table import TABLE
 from autocalc._ops._operator import traced_composites
-from autocalc._ops._operator.complex_operators import on_complex, op_for
 from autocalc._ops._operator.coerce import (
     both_tensors,
     coerce_pair,
@@ -39,6 +38,7 @@ from autocalc._ops._operator.coerce import (
     promote_pair,
     to_float,
 )
+from autocalc._ops._operator.complex_operators import on_complex, op_for
 from autocalc._ops._operator.halves import check_alike, in_float32
 from autocalc._ops._operator.method import is_foreign, method
 from autocalc._ops._operator.out import copy_to_out

@@ -8,7 +8,6 @@ from copy import copy
 from typing import Any
 
 from autocalc._graph._node import Partial
-
 from autocalc._kernels.spec import KernelSpec
 from autocalc._kernels.table import TABLE
 
@@ -69,7 +68,7 @@ class Op:
 
     @property
     def over_complex(self) -> Op:
-        """This operator for nodes with complex operands or results."""
+        """The operator for nodes with complex operands or results."""
         if self._over_complex is None:
             self._over_complex = twin = copy(self)
             twin.rule = self.complex_rule or conjugated(self)

@@ -136,9 +136,9 @@ def _complex(where: str, input: Any) -> Tensor:
     x = check_tensor(where, input)
     if not x.is_complex():
         raise DTypeError(
-            f"{where}: the tensor is {x.dtype.name}, which is real, but complex numbers "
-            "are needed: it is only supported for complex tensors. Call is_complex() "
-            "first."
+            f"{where}: the tensor is {x.dtype.name}, which is real, but it is only "
+            "supported for complex tensors: complex numbers are needed. Call "
+            "is_complex() first."
         )
     return x
 

@@ -31,7 +31,9 @@ def real_view(a: Any) -> Any:
 
 @real_view.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    return k.as_complex(k.stack([g, k.zeros(n.shapes[0], k.dtype(g))], len(n.shapes[0])))
+    return k.as_complex(
+        k.stack([g, k.zeros(n.shapes[0], k.dtype(g))], len(n.shapes[0]))
+    )
 
 
 @view_operator("imaginary_part")
@@ -42,7 +44,9 @@ def imaginary_view(a: Any) -> Any:
 
 @imaginary_view.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    return k.as_complex(k.stack([k.zeros(n.shapes[0], k.dtype(g)), g], len(n.shapes[0])))
+    return k.as_complex(
+        k.stack([k.zeros(n.shapes[0], k.dtype(g)), g], len(n.shapes[0]))
+    )
 
 
 @view_operator("as_pairs")

@@ -72,7 +72,9 @@ def _rounded(found: Any, dtype: DType | None) -> Any:
     """
     if dtype is None or not dtype.is_floating_point:
         return found
-    if not all(isinstance(x, (int, float, complex)) for x in found.reshape(-1).tolist()):
+    if not all(
+        isinstance(x, (int, float, complex)) for x in found.reshape(-1).tolist()
+    ):
         return found
     try:
         return found.astype(np.float64)

@@ -497,7 +497,9 @@ def _(k: Any, n: Any, g: Any) -> Any:
     """Multiply the real g by a / |a|, or by 0 where a is 0."""
     (a,) = n.saved
     size = k.abs(a)
-    safe = k.where(k.compare(size, k.constant(0, size), "eq"), k.constant(1, size), size)
+    safe = k.where(
+        k.compare(size, k.constant(0, size), "eq"), k.constant(1, size), size
+    )
     return k.mul(k.cast(k.div(g, safe), k.dtype(a)), a)
 
 

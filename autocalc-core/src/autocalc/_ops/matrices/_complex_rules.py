@@ -42,7 +42,10 @@ def cholesky(k: Any, n: Any, g: Any) -> Any:
     """For A = L L', return dA = L'^-1 P L^-1, with the Hermitian part P of L' g / 2."""
     (low,) = n.saved
     turned = adjoint(k, low)
-    p = _mirrored(k, _mm(k, turned, g), "gt")
+    p = _mm(k, turned, g)
+    below = _matrix_rules.only(k, _matrix_rules.is_(k, p, "gt"), p)
+    diagonal = _matrix_rules.only(k, _matrix_rules.is_(k, p, "eq"), p)
+    p = k.add(k.add(below, adjoint(k, below)), diagonal)
     left = k.solve(turned, k.mul(p, k.constant(0.5, p)))
     return adjoint(k, k.solve(turned, adjoint(k, left)))
 

@@ -7,8 +7,11 @@ from typing import Any, NamedTuple
 
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.autocasting import autocasts
+from autocalc._ops._operator.checks import check_float
+from autocalc._ops._operator.coerce import cast
 from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import multi, nary
+from autocalc._ops._operator.out import copy_to_out
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.complex_numbers import parts
 from autocalc._ops.creation.constants import empty
@@ -412,3 +415,75 @@ def eigvalsh(A: Tensor, UPLO: str = "L", *, out: Tensor | None = None) -> Tensor
     tensor([1., 2.])
     """
     return eigh(A, UPLO).eigenvalues
+
+
+eig_op = multi("eig", saves="w v")
+eig_op.vjp(_complex_rules.eig)
+eig_op.op.complex_rule = _complex_rules.eig
+
+
+class EigResult(NamedTuple):
+    """The result of `eig`."""
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+
+@autocasts("float32")
+def eig(A: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> EigResult:
+    """Return the eigenvalues w and eigenvectors V of square matrices, A V = V diag(w).
+
+    Both are complex.  The vectors have the norm 1, and are unique up to a factor of
+    absolute value 1, so a loss must not depend on this factor.  Gradients exist if the
+    eigenvalues of each matrix differ.
+
+    Parameters
+    ----------
+    A
+        A tensor of shape ``[..., n, n]`` of real or complex matrices.
+    out
+        Tensors to write the results into; the results are converted to their dtypes.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix holds NaN or infinity, or LAPACK does not find its eigenvalues.
+    ShapeError, DTypeError
+        If `A` does not hold square matrices of floating-point or complex numbers.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> values, vectors = ac.linalg.eig(ac.tensor([[0.0, 1.0], [-1.0, 0.0]]))
+    >>> values
+    tensor([0.+1.j, 0.-1.j])
+    """
+    x = check_tensor("eig", A)
+    check_float("eig", x)
+    result = EigResult(*eig_op(cast(x, x.dtype.to_complex())))
+    if out is None:
+        return result
+    return EigResult(
+        *[copy_to_out("eig", y, o) for y, o in zip(result, out, strict=True)]
+    )
+
+
+@autocasts("float32")
+@declared
+def eigvals(A: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return the eigenvalues of square matrices, which are complex; see `eig`.
+
+    Parameters
+    ----------
+    A
+        A tensor of shape ``[..., n, n]`` of real or complex matrices.
+    out
+        A tensor to write the result into; the result is converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.linalg.eigvals(ac.tensor([[0.0, 1.0], [-1.0, 0.0]]))
+    tensor([0.+1.j, 0.-1.j])
+    """
+    return eig(A).eigenvalues

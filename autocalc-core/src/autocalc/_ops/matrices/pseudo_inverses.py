@@ -186,7 +186,10 @@ def _limits(where: str, x: Tensor, atol: Any, rtol: Any) -> tuple[Tensor, Tensor
 def _limit(where: str, name: str, x: Tensor, given: Any) -> Tensor:
     if not isinstance(given, Tensor):
         return full(
-            (), number(where, name, given), dtype=x.dtype.to_real(), device=place_of_tensor(x)
+            (),
+            number(where, name, given),
+            dtype=x.dtype.to_real(),
+            device=place_of_tensor(x),
         )
     return cast(given.detach(), x.dtype.to_real())
 
