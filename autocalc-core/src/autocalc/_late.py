@@ -35,7 +35,6 @@ FROM = {
         "autocalc._ops.complex_numbers.parts",
     ),
     **dict.fromkeys(("complex", "polar"), "autocalc._ops.complex_numbers.making"),
-    **dict.fromkeys(("istft", "stft"), "autocalc._ops.fourier.spectrograms"),
     **dict.fromkeys(
         (
             *("get_deterministic_debug_mode", "set_deterministic_debug_mode"),

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import ml_dtypes
 import numpy as np
 
-from autocalc._tensor.dtypes import ALL, DType
+from autocalc._tensor.dtypes import ALL, COMPLEX, DType
 from autocalc.errors import DTypeError
 
 
@@ -43,7 +43,7 @@ class AbsentDType(DType):
     def numpy(self) -> NoReturn:  # type: ignore[override]  # which is why it is absent
         raise DTypeError(
             f"dtype {self.name} is not supported: no kernel computes with it. AutoCalc "
-            f"has {', '.join(dtype.name for dtype in ALL)}."
+            f"has {', '.join(dtype.name for dtype in ALL + COMPLEX)}."
         )
 
     def __reduce__(self) -> Any:

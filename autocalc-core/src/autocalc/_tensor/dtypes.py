@@ -18,7 +18,7 @@ from autocalc._tensor.checks import short
 from autocalc.errors import DTypeError
 
 _CATEGORIES = {"b": 0, "i": 1, "u": 1, "f": 2, "V": 2, "c": 3}
-COMPLEX = _CATEGORIES["c"]
+OF_COMPLEX = _CATEGORIES["c"]
 
 
 class DType:
@@ -67,7 +67,7 @@ class DType:
     @property
     def is_complex(self) -> bool:
         """Whether the elements are complex numbers."""
-        return self.category == COMPLEX
+        return self.category == OF_COMPLEX
 
     @property
     def is_differentiable(self) -> bool:
@@ -126,12 +126,12 @@ complex64 = DType("complex64", "c8")
 complex128 = DType("complex128", "c16")
 cfloat, cdouble = complex64, complex128
 
-ALL = (float32, float64, float16, bfloat16, int8, int16, int32, int64, uint8, bool_,
-       complex64, complex128)  # fmt: skip
+ALL = (float32, float64, float16, bfloat16, int8, int16, int32, int64, uint8, bool_)
+COMPLEX = (complex64, complex128)
 #: Dtypes for storage: tensors are made, converted, viewed and compared.
 STORED = (uint16, uint32, uint64)
-_BY_NUMPY = {dtype.numpy: dtype for dtype in ALL + STORED}
-_BY_NAME = {dtype.name: dtype for dtype in ALL + STORED}
+_BY_NUMPY = {dtype.numpy: dtype for dtype in ALL + STORED + COMPLEX}
+_BY_NAME = {dtype.name: dtype for dtype in ALL + STORED + COMPLEX}
 
 _default = float32
 bind(default_dtype=_default)
@@ -176,7 +176,7 @@ def _unsupported(given: object) -> DTypeError:
     text = str(given) if isinstance(given, (str, np.dtype)) else short(given)
     return DTypeError(
         f"dtype {text} is not supported; AutoCalc has "
-        f"{', '.join(dtype.name for dtype in ALL)}."
+        f"{', '.join(dtype.name for dtype in ALL + COMPLEX)}."
     )
 
 
@@ -267,7 +267,7 @@ def promote(a: DType, b: DType) -> DType:
     if a is b:
         return a
     a, b = as_dtype(a), as_dtype(b)
-    if COMPLEX in (a.category, b.category):
+    if OF_COMPLEX in (a.category, b.category):
         wide = float64 in (a, b) or complex128 in (a, b)
         return complex128 if wide else complex64
     if a.category != b.category and 2 in (a.category, b.category):

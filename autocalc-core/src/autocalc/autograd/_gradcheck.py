@@ -13,6 +13,7 @@ from autocalc._dispatch._callers import warn
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._ops._operator.partial_writes import in_strides
 from autocalc._ops.arranging.joining import stack
+from autocalc._ops.complex_numbers import views
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import number, require, short
 from autocalc._tensor.generator import Generator
@@ -175,7 +176,7 @@ def gradcheck(
             "masked": False if masked is None else masked,
         },
     )
-    given = _arguments(where, "inputs", inputs)
+    func, given = _in_pairs(func, _arguments(where, "inputs", inputs))
     tolerance = _Tolerance.of(where, func, eps=eps, atol=atol, rtol=rtol)
     allowed = number(where, "nondet_tol", nondet_tol)
     checked = _checked_inputs(where, given)
@@ -216,6 +217,8 @@ def gradgradcheck(
     masked: bool = False,
 ) -> bool:
     """Compare the second derivatives of `func` with central differences.
+
+    Complex inputs and outputs are pairs of real numbers in error messages.
 
     Parameters
     ----------
@@ -273,7 +276,7 @@ def gradgradcheck(
         wanted={"check_rev_over_rev": check_rev_over_rev},
         absent={"masked": masked},
     )
-    given = _arguments(where, "inputs", inputs)
+    func, given = _in_pairs(func, _arguments(where, "inputs", inputs))
     _Tolerance.of(where, func, eps=eps, atol=atol, rtol=rtol)
     checked = _checked_inputs(where, given)
     outputs = _outputs(func, given)
@@ -284,6 +287,7 @@ def gradgradcheck(
         ]
     else:
         seeds = _arguments(where, "grad_outputs", grad_outputs)
+        seeds = _in_pairs(None, seeds)[1]
     if len(seeds) != len(outputs):
         raise ArgumentError(
             f"{where}: {len(seeds)} `grad_outputs` for {len(outputs)} outputs; give "
@@ -549,7 +553,33 @@ def _outputs(func: Callable[..., Any], inputs: Sequence[Any]) -> list[Tensor]:
     """Return the floating-point tensors that `func` gives; it may change its inputs."""
     results = func(*map(_copied, inputs))
     results = results if isinstance(results, (list, tuple)) else [results]
-    return [y for y in results if isinstance(y, Tensor) and y.is_floating_point()]
+    found = [y for y in results if isinstance(y, Tensor) and y.dtype.is_differentiable]
+    return [views.pairs_view(y) if y.is_complex() else y for y in found]
+
+
+def _in_pairs(func: Any, inputs: list[Any]) -> tuple[Any, list[Any]]:
+    """Return a function of real numbers instead of one of complex numbers.
+
+    Complex inputs become pairs of real numbers in a last dimension, on the same memory.
+    The gradient of a complex number is such a pair by definition.
+    """
+    places = [
+        i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.is_complex()
+    ]
+    if not places:
+        return func, inputs
+    pairs = [*inputs]
+    for i in places:
+        wanted = inputs[i].requires_grad
+        pairs[i] = views.pairs_view(inputs[i].detach()).detach().requires_grad_(wanted)
+
+    def of_pairs(*args: Any) -> Any:
+        given = [*args]
+        for i in places:
+            given[i] = views.complex_view(args[i])
+        return func(*given)
+
+    return of_pairs, pairs
 
 
 def _copied(x: Any) -> Any:

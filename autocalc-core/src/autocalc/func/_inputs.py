@@ -46,7 +46,7 @@ class Point:
                 f"taken with respect to tensors: Expected all inputs to be Tensors. "
                 f"Choose the tensors by `argnums`."
             )
-        if not x.is_floating_point():
+        if not x.dtype.is_differentiable:
             raise DTypeError(
                 f"{self.where}: an argument is {x.dtype.name}; derivatives are taken "
                 f"with respect to floating-point tensors. Convert it with .float()."

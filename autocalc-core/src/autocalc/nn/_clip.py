@@ -284,9 +284,11 @@ def _by_dtype(where: str, parameters: Tensor | Iterable[Tensor]) -> list[list[Te
 
 def _scale(grads: list[Tensor], norm: Any, limit: float) -> None:
     """Scale gradients of one dtype; half precision is computed in float32."""
-    dtype = computed_in(grads[0]._array.dtype)
+    in_pairs = grads[0].is_complex()
+    each = [arrays.as_pairs(g._array) if in_pairs else g._array for g in grads]
+    dtype = computed_in(each[0].dtype)
     factor = _factor(norm if norm.dtype == dtype else arrays.cast(norm, dtype), limit)
-    arrays.scale([g._array for g in grads], factor)
+    arrays.scale(each, factor)
     _count_writes(grads)
 
 
@@ -299,6 +301,8 @@ def _rounded(norm: Any, elements: list[Any]) -> Any:
 
 def _norm(grads: list[Any], p: float) -> Any:
     """Return the p-norm of all elements as a 0-d array; for halves in float32."""
+    if grads[0].dtype.kind == "c":
+        grads = [arrays.as_pairs(g) if p == 2 else arrays.abs(g) for g in grads]
     dtype = computed_in(grads[0].dtype)
     if grads[0].dtype != dtype:
         grads = [arrays.cast(g, dtype) for g in grads]

@@ -23,6 +23,7 @@ from autocalc._dispatch.device.device import (
     DeviceArray,
     DeviceDType,
     dtype_near,
+    host_dtype,
     integers_below,
     is_batched,
     joined_dtype,
@@ -32,7 +33,11 @@ from autocalc._dispatch.device.levels import hidden, shown, unshared
 from autocalc._dispatch.device.slice_ranges import common_storage, slice_ranges
 from autocalc._dispatch.engine.eager import accelerated, elementwise
 from autocalc._dispatch.selection.call import KernelCall
-from autocalc._dispatch.selection.complex_calls import COMPLEX_OF, copy_real_part
+from autocalc._dispatch.selection.complex_calls import (
+    COMPLEX_OF,
+    REAL_OF,
+    copy_real_part,
+)
 from autocalc._dispatch.selection.layout import (
     empty_as,
     empty_channels_last,
@@ -445,27 +450,25 @@ class Arrays:
         """Return a view that interprets the same bytes as elements of `dtype`."""
         return a.view(dtype)  # the view of a device's array is on the same device
 
-    @staticmethod
-    def real_part(a: Array) -> Array:
+    def real_part(self, a: Array) -> Array:
         """Return a view of the real parts of complex numbers."""
-        real: Array = a.real
-        return real
+        return self.as_pairs(a)[..., 0]
 
-    @staticmethod
-    def imaginary_part(a: Array) -> Array:
+    def imaginary_part(self, a: Array) -> Array:
         """Return a view of the imaginary parts of complex numbers."""
-        imaginary: Array = a.imag
-        return imaginary
+        return self.as_pairs(a)[..., 1]
 
     @staticmethod
     def as_pairs(a: Array) -> Array:
         """Return complex numbers [...] as a view of real numbers [..., 2]."""
-        return a[..., None].view(a.real.dtype)
+        return a[..., None].view(REAL_OF[host_dtype(a.dtype)])
 
     def as_complex(self, a: Array) -> Array:
         """Return real numbers [..., 2] as complex numbers [...], a view if possible."""
-        dtype = COMPLEX_OF[a.dtype]
-        steps = [s % dtype.itemsize for s, n in zip(a.strides, a.shape, strict=True) if n > 1]
+        dtype = COMPLEX_OF[host_dtype(a.dtype)]
+        steps = [
+            s % dtype.itemsize for s, n in zip(a.strides, a.shape, strict=True) if n > 1
+        ]
         if steps[-1:] != [a.itemsize] or any(steps[:-1]):
             a = self.copy(a)
         return a.view(dtype)[..., 0]

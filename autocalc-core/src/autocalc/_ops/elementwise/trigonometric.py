@@ -351,7 +351,8 @@ def _(k: Any, n: Any, g: Any) -> Any:
     At 0 itself the formula is 0 / 0; at 1e-5 its third derivative has no correct digit.
     """
     a = n.saved[0]
-    near = k.compare(k.abs(a), k.constant(_NEAR, a), "lt")
+    size = k.abs(a)
+    near = k.compare(size, k.constant(_NEAR, size), "lt")
     far = k.where(near, k.constant(1, a), a)
     angle = k.mul(far, k.constant(math.pi, a))
     slope = k.div(k.sub(k.cos(angle), k.div(k.sin(angle), angle)), far)

@@ -258,9 +258,13 @@ def istft(
         )
     x = view.reshape(x, (1, *x.shape)) if single else x
     _check_frequencies(x, n_fft, onesided, return_complex)
-    frames = _frames(view.transpose(x, 1, 2), n_fft, onesided, normalized, return_complex)
+    frames = _frames(
+        view.transpose(x, 1, 2), n_fft, onesided, normalized, return_complex
+    )
     if frame is None:
-        frame = ones(n_fft, dtype=frames.dtype.to_real(), device=place_of_tensor(frames))
+        frame = ones(
+            n_fft, dtype=frames.dtype.to_real(), device=place_of_tensor(frames)
+        )
     total = _overlapped(arithmetic.mul(frames, frame), hop)
     squares = arithmetic.mul(frame, frame)
     weights = view.reshape(squares, (1, 1, -1)).expand(1, frames.shape[1], n_fft)
@@ -320,7 +324,9 @@ def _trimmed(
     end = total.shape[-1] - start if length is None else start + length
     cut = (..., slice(start, min(end, total.shape[-1])))
     total, weights = slice_op(total, cut), slice_op(weights, cut)
-    least = extrema.amin(arithmetic.abs(weights.detach())).item() if total.numel() else 1
+    least = (
+        extrema.amin(arithmetic.abs(weights.detach())).item() if total.numel() else 1
+    )
     if not least > 1e-11:
         raise ArgumentError(
             f"istft: window overlap add min: {least:.3g}; the windows leave points "
