@@ -69,8 +69,8 @@ def test_what_may_not_be_written_is_copied():
 
 
 def test_unsupported_dtypes():
-    with pytest.raises(DTypeError, match="complex64 is not supported"):
-        ac.from_numpy(np.zeros(2, np.complex64))
+    with pytest.raises(DTypeError, match="is not supported"):
+        ac.from_numpy(np.zeros(2, np.clongdouble))
     with pytest.raises(DTypeError, match="is not supported"):
         ac.tensor(np.zeros(2, "f4, i4"), dtype=ac.float32)
 
