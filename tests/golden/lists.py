@@ -173,7 +173,8 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
        for kind in ("Zero", "Reflection", "Replication", "Circular")},
     "ChannelShuffle": (2,), "LPPool1d": (2, 2), "LPPool2d": (2, 2), "MaxUnpool1d": (2,),
     "MaxUnpool2d": (2,), "MaxUnpool3d": (2,), "LPPool3d": (2, 2),
-    "LocalResponseNorm": (2,),
+    "LocalResponseNorm": (2,), "QuantizedEmbedding": (5, 32),
+    "QuantizedLinear": (32, 2),
     "LazyLinear": (2,), "SyncBatchNorm": (3,),
     **{f"Lazy{kind}{d}d": (4, 3) for d in (1, 2, 3)
        for kind in ("Conv", "ConvTranspose")},

@@ -27,6 +27,7 @@ FROM = {
     ),
     "compile": "autocalc._compile",
     "vmap": "autocalc.func",
+    "quantize": "autocalc.nn.utils._quantize",
     **dict.fromkeys(
         (
             *("conj", "conj_physical", "imag", "is_conj", "is_neg", "isreal"),

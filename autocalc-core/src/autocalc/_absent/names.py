@@ -63,7 +63,7 @@ GROUPS = (
     Group(
         "quantised tensors",
         "there are no quantised tensors",
-        "keep int8 integers and their scale in two tensors",
+        "`autocalc.quantize` stores the weights of a model in 8 or 4 bits",
         {
             "autocalc": """
                 QInt32Storage QInt8Storage QUInt2x4Storage

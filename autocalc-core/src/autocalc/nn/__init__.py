@@ -169,6 +169,7 @@ from autocalc.nn._layers.pooling.variants import (
     MaxUnpool2d,
     MaxUnpool3d,
 )
+from autocalc.nn._layers.quantized import QuantizedEmbedding, QuantizedLinear
 from autocalc.nn._layers.recurrent.base import RNNBase
 from autocalc.nn._layers.recurrent.cells import GRUCell, LSTMCell, RNNCell, RNNCellBase
 from autocalc.nn._layers.recurrent.networks import GRU, LSTM, RNN
@@ -311,6 +312,8 @@ __all__ = [
     "PixelShuffle",
     "PixelUnshuffle",
     "PoissonNLLLoss",
+    "QuantizedEmbedding",
+    "QuantizedLinear",
     "RMSNorm",
     "RNNBase",
     "RNNCell",

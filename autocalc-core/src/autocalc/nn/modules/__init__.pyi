@@ -120,6 +120,8 @@ from autocalc.nn import PixelShuffle as PixelShuffle
 from autocalc.nn import PixelUnshuffle as PixelUnshuffle
 from autocalc.nn import PoissonNLLLoss as PoissonNLLLoss
 from autocalc.nn import PReLU as PReLU
+from autocalc.nn import QuantizedEmbedding as QuantizedEmbedding
+from autocalc.nn import QuantizedLinear as QuantizedLinear
 from autocalc.nn import ReflectionPad1d as ReflectionPad1d
 from autocalc.nn import ReflectionPad2d as ReflectionPad2d
 from autocalc.nn import ReflectionPad3d as ReflectionPad3d
