@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.complex_calls import REAL_OF
 from autocalc._dispatch.selection.upcast import computed_in
 from autocalc._ops._operator.checks import check_float
 from autocalc._ops.creation.from_data import tensor
@@ -294,7 +295,7 @@ def _scale(grads: list[Tensor], norm: Any, limit: float) -> None:
 
 def _rounded(norm: Any, elements: list[Any]) -> Any:
     """Return the norm of arrays in their common dtype, if they have one."""
-    kinds = {a.dtype for a in elements}
+    kinds = {REAL_OF.get(a.dtype, a.dtype) for a in elements}
     dtype = kinds.pop() if len(kinds) == 1 else norm.dtype
     return norm if norm.dtype == dtype else arrays.cast(norm, dtype)
 

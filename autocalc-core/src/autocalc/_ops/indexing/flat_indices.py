@@ -49,7 +49,7 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
     """
     where = "unravel_index"
     refuse_booleans(where, check_tensor(where, indices))
-    if indices.is_floating_point():
+    if indices.dtype.is_differentiable:
         message = f"{where}: `indices` is {indices.dtype.name}; it must hold integers."
         raise DTypeError(message)
     sizes = integers(where, "shape", shape)
