@@ -18,7 +18,9 @@ def signal(name, *shape, dtype=np.float64):
     x = rng.normal(size=shape)
     if name not in REAL:
         x = x + 1j * rng.normal(size=shape)
-    return x.astype(np.result_type(dtype, np.complex64) if x.dtype.kind == "c" else dtype)
+    return x.astype(
+        np.result_type(dtype, np.complex64) if x.dtype.kind == "c" else dtype
+    )
 
 
 @pytest.mark.parametrize("norm", [None, "ortho", "forward"])
@@ -35,7 +37,9 @@ def test_values_of_one_dimension(name, norm):
 def test_values_of_several_dimensions(name):
     x = signal(name, 3, 4, 6)
     np.testing.assert_allclose(
-        getattr(ac.fft, name)(ac.tensor(x)).numpy(), getattr(np.fft, name)(x), atol=1e-12
+        getattr(ac.fft, name)(ac.tensor(x)).numpy(),
+        getattr(np.fft, name)(x),
+        atol=1e-12,
     )
     found = getattr(ac.fft, name)(ac.tensor(x), s=(5, 6), dim=(0, 2), norm="ortho")
     expected = getattr(np.fft, name)(x, s=(5, 6), axes=(0, 2), norm="ortho")
@@ -59,30 +63,59 @@ def test_gradients(name):
 
 def test_frequencies():
     for n in (4, 5):
-        np.testing.assert_allclose(ac.fft.fftfreq(n, 0.5).numpy(), np.fft.fftfreq(n, 0.5))
+        np.testing.assert_allclose(
+            ac.fft.fftfreq(n, 0.5).numpy(), np.fft.fftfreq(n, 0.5)
+        )
         np.testing.assert_allclose(ac.fft.rfftfreq(n).numpy(), np.fft.rfftfreq(n))
         x = np.arange(3.0 * n).reshape(3, n)
         assert ac.fft.fftshift(ac.tensor(x)).tolist() == np.fft.fftshift(x).tolist()
-        assert ac.fft.ifftshift(ac.tensor(x), 1).tolist() == np.fft.ifftshift(x, 1).tolist()
+        assert (
+            ac.fft.ifftshift(ac.tensor(x), 1).tolist()
+            == np.fft.ifftshift(x, 1).tolist()
+        )
 
 
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: ac.fft.rfft(ac.ones(2) * 1j), DTypeError, "expects a real input tensor"),
-        (lambda: ac.fft.fft(ac.ones(2), 0), ArgumentError, "Invalid number of data points"),
+        (
+            lambda: ac.fft.rfft(ac.ones(2) * 1j),
+            DTypeError,
+            "expects a real input tensor",
+        ),
+        (
+            lambda: ac.fft.fft(ac.ones(2), 0),
+            ArgumentError,
+            "Invalid number of data points",
+        ),
         (lambda: ac.fft.fft(ac.ones(2), norm="x"), ArgumentError, "norm"),
         (lambda: ac.fft.fft(ac.ones(())), ArgumentError, "tensor has no dimensions"),
-        (lambda: ac.fft.fft(ac.ones(2).half()), DTypeError, "Unsupported dtype float16"),
+        (
+            lambda: ac.fft.fft(ac.ones(2).half()),
+            DTypeError,
+            "Unsupported dtype float16",
+        ),
         (lambda: ac.fft.fftn(ac.ones(2), dim=(0, 0)), ArgumentError, "must be unique"),
-        (lambda: ac.fft.fftn(ac.ones(2), s=(1, 2), dim=(0,)), ArgumentError, "same length"),
-        (lambda: ac.fft.fftn(ac.ones(2), s=(1, 2)), ArgumentError, "only has 1 dimensions"),
+        (
+            lambda: ac.fft.fftn(ac.ones(2), s=(1, 2), dim=(0,)),
+            ArgumentError,
+            "same length",
+        ),
+        (
+            lambda: ac.fft.fftn(ac.ones(2), s=(1, 2)),
+            ArgumentError,
+            "only has 1 dimensions",
+        ),
         (lambda: ac.fft.rfftn(ac.ones(2), dim=()), ArgumentError, "at least one axis"),
         (lambda: ac.fft.fftfreq(0), ArgumentError, "must be 1 or more"),
         (lambda: ac.stft(ac.ones(9), 4), ArgumentError, "requires the return_complex"),
         (lambda: ac.stft(ac.ones(9), 4, 0), ArgumentError, "hop_length > 0"),
         (lambda: ac.stft(ac.ones(9), 4, 1, 5), ArgumentError, "win_length <= n_fft"),
-        (lambda: ac.stft(ac.ones(9), 4, window=ac.ones(3)), ShapeError, "1D window tensor"),
+        (
+            lambda: ac.stft(ac.ones(9), 4, window=ac.ones(3)),
+            ShapeError,
+            "1D window tensor",
+        ),
         (lambda: ac.istft(ac.ones(3, 2), 4), DTypeError, "complex-valued input"),
         (lambda: ac.istft(ac.ones(2, 2) * 1j, 4), ShapeError, "frequency dimension"),
     ],

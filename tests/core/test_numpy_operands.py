@@ -76,7 +76,7 @@ def test_gradients_keep_the_values_of_the_call():
 def test_arrays_that_are_no_tensors_are_refused():
     with pytest.raises(DTypeError, match="an operand is a MaskedArray"):
         ac.ones(2) * np.ma.masked_array(np.ones(2))
-    with pytest.raises(DTypeError, match="dtype .* is not supported"):
+    with pytest.raises(DTypeError, match=r"dtype .* is not supported"):
         ac.ones(2) * np.ones(2, np.clongdouble)
 
 

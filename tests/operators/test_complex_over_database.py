@@ -80,14 +80,17 @@ def run(name, most=MOST_SAMPLES, dtypes=tuple(COMPLEX_TOLERANCE)):
         function = ARRANGED[name]
     if name in TENSOR_FIRST or isinstance(function, ac.DType):
         function = method
-    for dtype in dtypes:
+    for wanted in dtypes:
+        dtype = wanted
         if not entry.supports_dtype(dtype, "cpu"):
             if name not in COMPLEX_ALONE:
                 continue
-            dtype = dtype.to_real()
+            dtype = wanted.to_real()
         grad = kind == "differentiable" and entry.supports_autograd
         close = tolerance(entry, dtype)
-        if dtype.to_real() is torch.float32:  # PyTorch's own is that far off from complex128
+        if (
+            dtype.to_real() is torch.float32
+        ):  # PyTorch's own is that far off from complex128
             close["rtol"], close["atol"] = 2e-5, max(close["atol"], 1e-4)
         samples = entry.sample_inputs("cpu", dtype, requires_grad=grad)
         own = kind if grad else "plain" if kind == "differentiable" else kind

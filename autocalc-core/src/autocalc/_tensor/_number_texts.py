@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 
 class Form(NamedTuple):
-    """The form in which a tensor's elements are written: each padded to `width` if it `pads`."""
+    """The form in which a tensor's elements are written: padded to `width`, or not."""
 
     width: int
     text: Callable[[Any], str]

@@ -454,9 +454,9 @@ def _seed(where: str, y: Any, g: Any) -> Tensor:
         return g
     if g.is_complex() is not y.is_complex():
         raise GradError(
-            f"{where}: the gradient that was given is {g.dtype.name}, but the tensor is "
-            f"{y.dtype.name}: for complex tensors, both are required to have the same "
-            "dtype. Convert the gradient."
+            f"{where}: the gradient that was given is {g.dtype.name}, but the tensor "
+            f"is {y.dtype.name}: for complex tensors, both are required to have the "
+            "same dtype. Convert the gradient."
         )
     return g.to(y.dtype)
 

@@ -135,7 +135,7 @@ def _declaring_module() -> str:
     return str(frame.f_globals["__name__"])
 
 
-def unary(
+def unary(  # noqa: C901
     name: str,
     doc: str,
     saves: str = "",

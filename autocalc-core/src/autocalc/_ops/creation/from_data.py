@@ -49,10 +49,8 @@ def array_from(data: Any, dtype: DType | None) -> Any:
         raise _no_numbers(found)
     if dtype is None:
         dtype = dtypes.of(found.dtype.newbyteorder("=")) if exact else _infer(found)
-    elif found.dtype.kind == "c" and not dtype.is_complex:
-        raise _no_imaginary(dtype)
-    elif found.dtype.kind not in "biufc" and found.dtype != dtypes.bfloat16.numpy:
-        raise dtypes._unsupported(found.dtype)
+    else:
+        _check_kind(found, dtype)
     if not exact and dtype.category == 1 and found.dtype is not dtype.numpy:
         _check_range(found, dtype)
     return arrays.filled(found, dtype.numpy)
@@ -80,6 +78,14 @@ def _rounded(found: Any, dtype: DType | None) -> Any:
         return found.astype(np.float64)
     except OverflowError:  # beyond the largest float
         return found
+
+
+def _check_kind(found: Any, dtype: DType) -> None:
+    """Raise unless the elements are numbers that a dtype can hold."""
+    if found.dtype.kind == "c" and not dtype.is_complex:
+        raise _no_imaginary(dtype)
+    if found.dtype.kind not in "biufc" and found.dtype != dtypes.bfloat16.numpy:
+        raise dtypes._unsupported(found.dtype)
 
 
 def _no_imaginary(dtype: DType) -> DTypeError:

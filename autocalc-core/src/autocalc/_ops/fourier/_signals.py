@@ -29,8 +29,8 @@ def _real(where: str, input: Any) -> Tensor:
     x = check_tensor(where, input)
     if x.is_complex():
         raise DTypeError(
-            f"{where}: {where} expects a real input tensor, but got {x.dtype.name}. Use "
-            f"the transform without r or ih in its name, or x.real."
+            f"{where}: {where} expects a real input tensor, but got {x.dtype.name}. "
+            "Use the transform without r or ih in its name, or x.real."
         )
     return _checked(where, x)
 
@@ -77,8 +77,8 @@ def count_of(where: str, n: Any, default: int) -> int:
     count = default if n is None else as_int(where, "n", n)
     if count < 1:
         raise ArgumentError(
-            f"{where}: Invalid number of data points ({count}) specified; there must be "
-            "1 or more."
+            f"{where}: Invalid number of data points ({count}) specified; there must "
+            "be 1 or more."
         )
     return count
 

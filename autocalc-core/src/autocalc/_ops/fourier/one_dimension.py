@@ -40,8 +40,8 @@ def fft(
     dim
         The dimension along which the transform is taken.
     norm
-        "backward" (the default) has no factor, "forward" divides by the number of points,
-        and "ortho" by its square root.
+        "backward" (the default) has no factor, "forward" divides by the number of
+        points, and "ortho" by its square root.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
@@ -87,8 +87,8 @@ def ifft(
     dim
         The dimension along which the transform is taken.
     norm
-        "backward" (the default) divides by the number of points, "forward" has no factor,
-        and "ortho" divides by the square root.
+        "backward" (the default) divides by the number of points, "forward" has no
+        factor, and "ortho" divides by the square root.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
@@ -134,8 +134,8 @@ def rfft(
     dim
         The dimension along which the transform is taken.
     norm
-        "backward" (the default) has no factor, "forward" divides by the number of points,
-        and "ortho" by its square root.
+        "backward" (the default) has no factor, "forward" divides by the number of
+        points, and "ortho" by its square root.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
@@ -169,7 +169,7 @@ def irfft(
 ) -> Tensor:
     """Return the real signal whose `rfft` is given.
 
-    The imaginary part of the first element is ignored, and for even n that of the last.
+    The imaginary part of the first element is ignored, and that of the last for even n.
 
     Parameters
     ----------
@@ -181,8 +181,8 @@ def irfft(
     dim
         The dimension along which the transform is taken.
     norm
-        "backward" (the default) divides by the number of points, "forward" has no factor,
-        and "ortho" divides by the square root.
+        "backward" (the default) divides by the number of points, "forward" has no
+        factor, and "ortho" divides by the square root.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
@@ -228,8 +228,8 @@ def hfft(
     dim
         The dimension along which the transform is taken.
     norm
-        "backward" (the default) has no factor, "forward" divides by the number of points,
-        and "ortho" by its square root.
+        "backward" (the default) has no factor, "forward" divides by the number of
+        points, and "ortho" by its square root.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
@@ -275,8 +275,8 @@ def ihfft(
     dim
         The dimension along which the transform is taken.
     norm
-        "backward" (the default) divides by the number of points, "forward" has no factor,
-        and "ortho" divides by the square root.
+        "backward" (the default) divides by the number of points, "forward" has no
+        factor, and "ortho" divides by the square root.
     out
         A tensor to write the result into; the result is converted to its dtype.
 

@@ -39,8 +39,8 @@ def fftn(
     dim
         The dimensions; by default all, or the last ones if `s` is given.
     norm
-        "backward" (the default) has no factor, "forward" divides by the number of points,
-        and "ortho" by its square root.
+        "backward" (the default) has no factor, "forward" divides by the number of
+        points, and "ortho" by its square root.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
@@ -83,8 +83,8 @@ def ifftn(
     dim
         The dimensions; by default all, or the last ones if `s` is given.
     norm
-        "backward" (the default) divides by the number of points, "forward" has no factor,
-        and "ortho" divides by the square root.
+        "backward" (the default) divides by the number of points, "forward" has no
+        factor, and "ortho" divides by the square root.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
@@ -113,7 +113,7 @@ def rfftn(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return half of the Fourier transform of a real signal over several dimensions.
+    """Return half of the transform of a real signal over several dimensions.
 
     It is `rfft` along the last of the dimensions, and `fft` along the others.
 
@@ -127,8 +127,8 @@ def rfftn(
     dim
         The dimensions; by default all, or the last ones if `s` is given.
     norm
-        "backward" (the default) has no factor, "forward" divides by the number of points,
-        and "ortho" by its square root.
+        "backward" (the default) has no factor, "forward" divides by the number of
+        points, and "ortho" by its square root.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
@@ -157,7 +157,7 @@ def irfftn(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return the real signal whose transform is given by half over several dimensions.
+    """Return the real signal whose half transform is given over several dimensions.
 
     It is `irfft` along the last of the dimensions, and `ifft` along the others.
 
@@ -171,8 +171,8 @@ def irfftn(
     dim
         The dimensions; by default all, or the last ones if `s` is given.
     norm
-        "backward" (the default) divides by the number of points, "forward" has no factor,
-        and "ortho" divides by the square root.
+        "backward" (the default) divides by the number of points, "forward" has no
+        factor, and "ortho" divides by the square root.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
@@ -201,7 +201,7 @@ def hfftn(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return the real transform of a Hermitian signal, given by its half over several dimensions.
+    """Return the real transform of a Hermitian signal over several dimensions.
 
     It is `hfft` along the last of the dimensions, and `fft` along the others.
 
@@ -215,8 +215,8 @@ def hfftn(
     dim
         The dimensions; by default all, or the last ones if `s` is given.
     norm
-        "backward" (the default) has no factor, "forward" divides by the number of points,
-        and "ortho" by its square root.
+        "backward" (the default) has no factor, "forward" divides by the number of
+        points, and "ortho" by its square root.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
@@ -245,7 +245,7 @@ def ihfftn(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return half of the inverse transform of a real signal over several dimensions.
+    """Return half of the inverse transform over several dimensions.
 
     It is `ihfft` along the last of the dimensions, and `ifft` along the others.
 
@@ -259,8 +259,8 @@ def ihfftn(
     dim
         The dimensions; by default all, or the last ones if `s` is given.
     norm
-        "backward" (the default) divides by the number of points, "forward" has no factor,
-        and "ortho" divides by the square root.
+        "backward" (the default) divides by the number of points, "forward" has no
+        factor, and "ortho" divides by the square root.
     out
         A tensor to write the result into; the result is converted to its dtype.
 

@@ -146,8 +146,8 @@ def _lengths(
         raise ArgumentError(f"{where}: expected hop_length > 0, but got {hop}.")
     if not 0 < length <= size:
         raise ArgumentError(
-            f"{where}: expected 0 < win_length <= n_fft, but got win_length={length} and "
-            f"n_fft={size}."
+            f"{where}: expected 0 < win_length <= n_fft, but got win_length={length} "
+            f"and n_fft={size}."
         )
     if window is None:
         if length == size:

@@ -41,8 +41,8 @@ def fft2(
     dim
         The dimensions; by default the last two.
     norm
-        "backward" (the default) has no factor, "forward" divides by the number of points,
-        and "ortho" by its square root.
+        "backward" (the default) has no factor, "forward" divides by the number of
+        points, and "ortho" by its square root.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
@@ -85,8 +85,8 @@ def ifft2(
     dim
         The dimensions; by default the last two.
     norm
-        "backward" (the default) divides by the number of points, "forward" has no factor,
-        and "ortho" divides by the square root.
+        "backward" (the default) divides by the number of points, "forward" has no
+        factor, and "ortho" divides by the square root.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
@@ -115,7 +115,7 @@ def rfft2(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return half of the Fourier transform of a real signal over two dimensions.
+    """Return half of the transform of a real signal over two dimensions.
 
     It is `rfft` along the last of the dimensions, and `fft` along the others.
 
@@ -129,8 +129,8 @@ def rfft2(
     dim
         The dimensions; by default the last two.
     norm
-        "backward" (the default) has no factor, "forward" divides by the number of points,
-        and "ortho" by its square root.
+        "backward" (the default) has no factor, "forward" divides by the number of
+        points, and "ortho" by its square root.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
@@ -159,7 +159,7 @@ def irfft2(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return the real signal whose transform is given by half over two dimensions.
+    """Return the real signal whose half transform is given over two dimensions.
 
     It is `irfft` along the last of the dimensions, and `ifft` along the others.
 
@@ -173,8 +173,8 @@ def irfft2(
     dim
         The dimensions; by default the last two.
     norm
-        "backward" (the default) divides by the number of points, "forward" has no factor,
-        and "ortho" divides by the square root.
+        "backward" (the default) divides by the number of points, "forward" has no
+        factor, and "ortho" divides by the square root.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
@@ -203,7 +203,7 @@ def hfft2(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return the real transform of a Hermitian signal, given by its half over two dimensions.
+    """Return the real transform of a Hermitian signal over two dimensions.
 
     It is `hfft` along the last of the dimensions, and `fft` along the others.
 
@@ -217,8 +217,8 @@ def hfft2(
     dim
         The dimensions; by default the last two.
     norm
-        "backward" (the default) has no factor, "forward" divides by the number of points,
-        and "ortho" by its square root.
+        "backward" (the default) has no factor, "forward" divides by the number of
+        points, and "ortho" by its square root.
     out
         A tensor to write the result into; the result is converted to its dtype.
 
@@ -261,8 +261,8 @@ def ihfft2(
     dim
         The dimensions; by default the last two.
     norm
-        "backward" (the default) divides by the number of points, "forward" has no factor,
-        and "ortho" divides by the square root.
+        "backward" (the default) divides by the number of points, "forward" has no
+        factor, and "ortho" divides by the square root.
     out
         A tensor to write the result into; the result is converted to its dtype.
 

@@ -32,7 +32,7 @@ def _real(k: Any, x: Any) -> Any:
 
 
 def _mirrored(k: Any, m: Any, strict: str) -> Any:
-    """Return one triangle of `m` and its adjoint, with the real part of the diagonal."""
+    """Return one triangle of `m` and its adjoint, with a real diagonal."""
     part = _matrix_rules.only(k, _matrix_rules.is_(k, m, strict), m)
     diagonal = _matrix_rules.only(k, _matrix_rules.is_(k, m, "eq"), _real(k, m))
     return k.add(k.add(part, adjoint(k, part)), diagonal)
