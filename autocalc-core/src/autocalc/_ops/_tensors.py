@@ -16,9 +16,8 @@ from autocalc._kernels.table import TABLE
 from autocalc._ops._operator.cast import astype, move
 from autocalc._ops._operator.factories import OPERATORS
 from autocalc._ops.arranging import joining
-from autocalc._ops.complex_numbers import views
 from autocalc._ops.elementwise import arithmetic
-from autocalc._ops.views import broadcasting, levels, slicing, view
+from autocalc._ops.views import broadcasting, complex_views, levels, slicing, view
 from autocalc._tensor import Tensor, dtypes, make
 
 
@@ -159,22 +158,22 @@ class Tensors:
     @staticmethod
     def real_part(a: Tensor) -> Tensor:
         """Return the real parts of complex numbers."""
-        return views.real_view(a)
+        return complex_views.real_view(a)
 
     @staticmethod
     def imaginary_part(a: Tensor) -> Tensor:
         """Return the imaginary parts of complex numbers."""
-        return views.imaginary_view(a)
+        return complex_views.imaginary_view(a)
 
     @staticmethod
     def as_pairs(a: Tensor) -> Tensor:
         """Return complex numbers [...] as real numbers [..., 2]."""
-        return views.pairs_view(a)
+        return complex_views.pairs_view(a)
 
     @staticmethod
     def as_complex(a: Tensor) -> Tensor:
         """Return real numbers [..., 2] as complex numbers [...]."""
-        return views.complex_view(a)
+        return complex_views.complex_view(a)
 
     @staticmethod
     def cat(parts: Sequence[Tensor], axis: int) -> Tensor:

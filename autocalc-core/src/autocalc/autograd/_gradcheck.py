@@ -13,7 +13,7 @@ from autocalc._dispatch._callers import warn
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._ops._operator.partial_writes import in_strides
 from autocalc._ops.arranging.joining import stack
-from autocalc._ops.complex_numbers import views
+from autocalc._ops.views import complex_views
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import number, require, short
 from autocalc._tensor.generator import Generator
@@ -554,7 +554,7 @@ def _outputs(func: Callable[..., Any], inputs: Sequence[Any]) -> list[Tensor]:
     results = func(*map(_copied, inputs))
     results = results if isinstance(results, (list, tuple)) else [results]
     found = [y for y in results if isinstance(y, Tensor) and y.dtype.is_differentiable]
-    return [views.pairs_view(y) if y.is_complex() else y for y in found]
+    return [complex_views.pairs_view(y) if y.is_complex() else y for y in found]
 
 
 def _in_pairs(func: Any, inputs: list[Any]) -> tuple[Any, list[Any]]:
@@ -570,13 +570,13 @@ def _in_pairs(func: Any, inputs: list[Any]) -> tuple[Any, list[Any]]:
         return func, inputs
     pairs = [*inputs]
     for i in places:
-        wanted = inputs[i].requires_grad
-        pairs[i] = views.pairs_view(inputs[i].detach()).detach().requires_grad_(wanted)
+        seen = complex_views.pairs_view(inputs[i].detach()).detach()
+        pairs[i] = seen.requires_grad_(inputs[i].requires_grad)
 
     def of_pairs(*args: Any) -> Any:
         given = [*args]
         for i in places:
-            given[i] = views.complex_view(args[i])
+            given[i] = complex_views.complex_view(args[i])
         return func(*given)
 
     return of_pairs, pairs

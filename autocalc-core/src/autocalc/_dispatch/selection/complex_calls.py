@@ -18,7 +18,7 @@ from autocalc.errors import DTypeError
 
 COMPLEX64, COMPLEX128 = np.dtype(np.complex64), np.dtype(np.complex128)
 REAL_OF = {COMPLEX64: np.dtype(np.float32), COMPLEX128: np.dtype(np.float64)}
-COMPLEX_OF = {real: dtype for dtype, real in REAL_OF.items()}
+COMPLEX_OF: dict[DType, DType] = {real: dtype for dtype, real in REAL_OF.items()}
 
 
 #: Why other sets refuse a call with complex numbers.
@@ -67,10 +67,12 @@ def real_metas(spec: KernelSpec, metas: Sequence[Any]) -> list[Any]:
 _PYTORCH = {COMPLEX64: "ComplexFloat", COMPLEX128: "ComplexDouble"}
 
 
-def complex_metas(spec: KernelSpec, metas: Sequence[Any], dtype: DType) -> Any:
+def complex_metas(
+    spec: KernelSpec, metas: Sequence[Any], dtype: DType
+) -> tuple[Any, ...]:
     """Return the metas of the results: floating-point ones become complex."""
     if spec.complex == "rule":
-        return metas
+        return tuple(metas)
     stays: Mapping[str, str] = {}
     if isinstance(spec.complex, Mapping):
         stays = spec.complex

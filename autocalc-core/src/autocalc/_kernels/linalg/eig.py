@@ -25,7 +25,7 @@ from autocalc._kernels.linalg._matrices import (
 )
 from autocalc._kernels.rules import FLOAT32, FLOAT64
 from autocalc._kernels.samples import Make
-from autocalc._kernels.spec import Array, Attributes, Meta, Sample
+from autocalc._kernels.spec import Array, Attributes, DType, Meta, Sample
 
 eig = standalone(
     "eig",
@@ -34,12 +34,15 @@ eig = standalone(
     complex="rule",
 )
 
-_COMPLEX = {FLOAT32: np.dtype(np.complex64), FLOAT64: np.dtype(np.complex128)}
+_COMPLEX: dict[DType, DType] = {
+    FLOAT32: np.dtype(np.complex64),
+    FLOAT64: np.dtype(np.complex128),
+}
 
 
 @eig.rule
 def _(a: Meta) -> tuple[Meta, Meta]:
-    real = FLOAT32 if a.dtype in (FLOAT32, _COMPLEX[FLOAT32]) else FLOAT64
+    real: DType = FLOAT32 if a.dtype in (FLOAT32, _COMPLEX[FLOAT32]) else FLOAT64
     dtype = _COMPLEX[squares("eig", Meta(a.shape, real))]
     return Meta(a.shape[:-1], dtype), Meta(a.shape, dtype)
 

@@ -7,6 +7,7 @@ complex numbers reaches the Python definition of its operator, which calls `on_c
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,7 +15,7 @@ from autocalc._dispatch.selection.call import KernelCall
 from autocalc._dispatch.selection.complex_calls import complex_of
 from autocalc._dispatch.selection.state import current
 from autocalc._graph._node import Node
-from autocalc._ops._operator.rules import Op, conjugated
+from autocalc._ops._operator.rules import Op, Rule, conjugated
 from autocalc._tensor import Tensor, make
 
 
@@ -41,20 +42,20 @@ def on_complex(general: KernelCall, op: Op, tensors: tuple[Any, ...]) -> Tensor:
     return result  # type: ignore[no-any-return]  # a Tensor
 
 
-def holomorphic_vjp(operator: Any) -> Any:
+def holomorphic_vjp(operator: Any) -> Callable[[Rule], Rule]:
     """Return a decorator like `complex_vjp`, for a rule that multiplies by f'(z)."""
 
-    def declare(rule: Any) -> Any:
+    def declare(rule: Rule) -> Rule:
         operator.op.complex_rule = conjugated(SimpleNamespace(rule=rule))
         return rule
 
     return declare
 
 
-def complex_vjp(operator: Any) -> Any:
+def complex_vjp(operator: Any) -> Callable[[Rule], Rule]:
     """Return a decorator that declares the rule of an operator for complex operands."""
 
-    def declare(rule: Any) -> Any:
+    def declare(rule: Rule) -> Rule:
         operator.op.complex_rule = rule
         return rule
 

@@ -9,19 +9,27 @@ from typing import Any
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.coerce import same_dtype
 from autocalc._ops._operator.declared import declared
+from autocalc._ops._operator.factories import nary
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
 from autocalc._ops._operator.out import copy_to_out
-from autocalc._ops.arranging import joining
 from autocalc._ops.complex_numbers.parts import imag, real
-from autocalc._ops.complex_numbers.views import complex_view
 from autocalc._ops.elementwise import arithmetic, comparison, trigonometric
 from autocalc._ops.views import broadcasting
-from autocalc._ops.views.view import detach_from_base
 from autocalc._tensor import Tensor
 from autocalc.errors import DTypeError
 
 __all__ = ["complex", "polar"]
+
+complex_op = nary("complex")
+
+
+@complex_op.vjp
+def _complex_rule(k: Any, n: Any, g: Any) -> Any:
+    return k.copy(k.real_part(g)), k.copy(k.imaginary_part(g))
+
+
+complex_op.op.complex_rule = _complex_rule
 
 
 def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -60,8 +68,7 @@ def _joined(where: str, real: Any, imag: Any) -> Tensor:
             f"{where}: needs float32 or float64 parts, not {x.dtype.name}. Convert "
             "them with .float()."
         )
-    x, y = broadcasting.broadcast_tensors(x, y)
-    return detach_from_base(complex_view(joining.stack((x, y), -1)))
+    return complex_op(*broadcasting.broadcast_tensors(x, y))
 
 
 def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:

@@ -8,16 +8,16 @@ from typing import Any
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.method import method
-from autocalc._ops.complex_numbers.views import (
+from autocalc._ops.creation.like import ones_like
+from autocalc._ops.elementwise import comparison
+from autocalc._ops.views import view
+from autocalc._ops.views.complex_views import (
     complex_view,
     conj_op,
     imaginary_view,
     pairs_view,
     real_view,
 )
-from autocalc._ops.creation.like import ones_like
-from autocalc._ops.elementwise import comparison
-from autocalc._ops.views import view
 from autocalc._tensor import Tensor
 from autocalc._tensor.dtypes import bool_
 from autocalc.errors import DimensionError, DTypeError, ShapeError

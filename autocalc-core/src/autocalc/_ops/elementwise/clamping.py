@@ -15,9 +15,9 @@ from autocalc._ops._operator.factories import Binary, binary, nary
 from autocalc._ops._operator.method import method
 from autocalc._ops._operator.traced import traced
 from autocalc._ops._operator.view_tracker import leave_base
-from autocalc._ops.complex_numbers.views import complex_view, pairs_view
 from autocalc._ops.elementwise import arithmetic, bitwise
 from autocalc._ops.elementwise._ternary import ternary
+from autocalc._ops.views.complex_views import complex_view, pairs_view
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import number
 from autocalc._tensor.limits import finfo

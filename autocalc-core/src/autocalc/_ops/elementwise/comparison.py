@@ -31,9 +31,9 @@ from autocalc._ops._operator.factories import binary, documented, nary
 from autocalc._ops._operator.method import is_foreign, method
 from autocalc._ops._operator.out import copy_to_out
 from autocalc._ops._operator.traced import traced
-from autocalc._ops.complex_numbers.views import imaginary_view, real_view
 from autocalc._ops.elementwise import arithmetic, bitwise
 from autocalc._ops.elementwise._ternary import ternary
+from autocalc._ops.views.complex_views import imaginary_view, real_view
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc.errors import DTypeError
 
