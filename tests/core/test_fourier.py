@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Fourier transforms beside NumPy's, their gradients, and spectrograms."""
+"""Fourier transforms compared with NumPy's, their gradients, and spectrograms."""
 
 import numpy as np
 import pytest

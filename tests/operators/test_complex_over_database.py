@@ -2,8 +2,8 @@
 """The operators on complex tensors, against PyTorch's database of operators.
 
 Each operator that takes complex numbers there and exists here runs some samples of
-complex64 and complex128: values, dtypes, shapes and gradients agree, or the operator
-stands in `REFUSED` and raises a clear error.
+complex64 and complex128: values, dtypes, shapes and gradients agree, or `REFUSED`
+has the operator, and it raises a clear error.
 """
 
 from __future__ import annotations

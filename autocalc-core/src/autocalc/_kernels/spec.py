@@ -162,7 +162,7 @@ class KernelSpec:
     complex
         Whether the reference also takes complex numbers.  The rule then sees their real
         dtypes, and its floating-point outputs become complex.  Other outputs stay as
-        they are, if their names stand in `complex` as ``{"out": "real"}``.  With
+        they are, if `complex` has their names as ``{"out": "real"}``.  With
         ``"rule"``, the rule sees complex dtypes itself.  Kernel sets other than the
         reference never get complex operands.
     defaults

@@ -300,7 +300,7 @@ def result_dtype(a: DType, a_rank: int, b: DType, b_rank: int) -> DType:
     strong, weak = (a, b) if a_rank > b_rank else (b, a)
     if weak.category <= strong.category:
         return strong
-    if weak.is_complex:  # a complex number is as precise as the floats beside it
+    if weak.is_complex:  # a complex number is as precise as the floats next to it
         known = strong.is_floating_point
         return strong.to_complex() if known else _of_weak_complex(weak, a_rank, b_rank)
     weak_rank = min(a_rank, b_rank)
@@ -310,5 +310,5 @@ def result_dtype(a: DType, a_rank: int, b: DType, b_rank: int) -> DType:
 
 
 def _of_weak_complex(weak: DType, a_rank: int, b_rank: int) -> DType:
-    """Return the dtype of a complex operand beside integers or booleans."""
+    """Return the dtype of a complex operand next to integers or booleans."""
     return weak if min(a_rank, b_rank) else _default.to_complex()

@@ -17,7 +17,10 @@ from autocalc._kernels.spec import Array, DType, KernelSpec, Meta
 from autocalc.errors import DTypeError
 
 COMPLEX64, COMPLEX128 = np.dtype(np.complex64), np.dtype(np.complex128)
-REAL_OF = {COMPLEX64: np.dtype(np.float32), COMPLEX128: np.dtype(np.float64)}
+REAL_OF: dict[DType, DType] = {
+    COMPLEX64: np.dtype(np.float32),
+    COMPLEX128: np.dtype(np.float64),
+}
 COMPLEX_OF: dict[DType, DType] = {real: dtype for dtype, real in REAL_OF.items()}
 
 

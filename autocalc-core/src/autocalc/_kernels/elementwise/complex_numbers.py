@@ -13,7 +13,7 @@ from autocalc._kernels.cases import Case, floats, join
 from autocalc._kernels.declare import elementwise, standalone
 from autocalc._kernels.rules import FLOAT32, FLOAT64, float_dtype, same_shape
 from autocalc._kernels.samples import SHAPES, Make
-from autocalc._kernels.spec import Array, Meta, Sample
+from autocalc._kernels.spec import Array, DType, Meta, Sample
 
 
 @elementwise(
@@ -30,7 +30,10 @@ complex_ = standalone(
     "complex", "out ; re im", "The complex numbers with these real and imaginary parts."
 )
 
-_COMPLEX = {FLOAT32: np.dtype(np.complex64), FLOAT64: np.dtype(np.complex128)}
+_COMPLEX: dict[DType, DType] = {
+    FLOAT32: np.dtype(np.complex64),
+    FLOAT64: np.dtype(np.complex128),
+}
 
 
 @complex_.rule

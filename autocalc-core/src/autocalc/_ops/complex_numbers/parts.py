@@ -102,8 +102,8 @@ def view_as_complex(input: Tensor) -> Tensor:
     DTypeError
         If the tensor is neither float32 nor float64.
     ShapeError
-        If the last dimension has not the size 2 and the stride 1, or another stride is
-        odd.
+        If the size of the last dimension is not 2, its stride is not 1, or another
+        stride is odd.
 
     Examples
     --------

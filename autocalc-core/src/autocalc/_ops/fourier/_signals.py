@@ -30,7 +30,7 @@ def _real(where: str, input: Any) -> Tensor:
     if x.is_complex():
         raise DTypeError(
             f"{where}: {where} expects a real input tensor, but got {x.dtype.name}. "
-            "Use the transform without r or ih in its name, or x.real."
+            "Use fft, ifft or another transform of complex numbers, or x.real."
         )
     return _checked(where, x)
 

@@ -54,11 +54,11 @@ def stft(
     hop_length
         The distance of the frames; by default ``n_fft // 4``.
     win_length
-        The length of the window, which is centred in the frame; by default `n_fft`.
+        The length of the window, which is in the middle of the frame; by default `n_fft`.
     window
         The factors of the points of a frame, of shape ``[win_length]``; by default 1.
     center
-        True to pad the signal at both ends, so that frame t is centred at point
+        True to pad the signal at both ends, so that the middle of frame t is point
         ``t hop_length``.
     pad_mode
         How the signal is padded: "reflect", "constant", "replicate" or "circular".
@@ -71,7 +71,7 @@ def stft(
         True for a complex result; False for pairs of real numbers in a last dimension.
         It must be given unless the signal or the window is complex.
     align_to_window
-        Whether frames that are not centred start with the window, not with its frame of
+        Without `center`, whether frames start with the window, not with its frame of
         `n_fft` points; None means False.
 
     Returns

@@ -180,7 +180,7 @@ def det(k: Any, n: Any, g: Any) -> Any:
 
 
 def slogdet(k: Any, n: Any, g: Any) -> Any:
-    """Return dA = (gl - i Im(conj(gs) s)) A'^-1 for the sign s and the logarithm l."""
+    """Return dA = (g - i Im(conj(h) s)) A'^-1, for the sign s with gradient h."""
     (a,), (g_sign, g_log) = n.saved, g
     sign, _ = k.slogdet(a)
     total = None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Views of the parts of complex tensors, and of pairs of numbers as complex ones.
 
-By PyTorch's convention, the gradient with respect to a complex number z = x + iy is
+By PyTorch's convention, the gradient with respect to a complex number x + i y is
 dL/dx + i dL/dy, so each rule here moves parts without a sign.
 """
 
