@@ -30,7 +30,7 @@ def _real(where: str, input: Any) -> Tensor:
     if x.is_complex():
         raise DTypeError(
             f"{where}: {where} expects a real input tensor, but got {x.dtype.name}. "
-            "Use fft, ifft or another transform of complex numbers, or x.real."
+            "Use a transform of complex numbers, or x.real."
         )
     return _checked(where, x)
 

@@ -54,7 +54,7 @@ def stft(
     hop_length
         The distance of the frames; by default ``n_fft // 4``.
     win_length
-        The length of the window, which is in the middle of the frame; by default `n_fft`.
+        The length of the window, in the middle of the frame; by default `n_fft`.
     window
         The factors of the points of a frame, of shape ``[win_length]``; by default 1.
     center
