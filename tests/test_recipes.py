@@ -235,7 +235,7 @@ def test_a_simd_kernel(clone, tmp_path):
 )
 def test_an_instruction_set(clone, tmp_path):
     package = "autocalc-kernels-simd"
-    added = ("cpu", "microkernel", "tuning", "vec")
+    added = ("bytes", "cpu", "microkernel", "tuning", "vec")
     assert changed("add-an-instruction-set") == [
         f"{package}/CMakeLists.txt",
         *(f"{package}/csrc/isa/sse41/{name}.hpp" for name in added),
