@@ -35,6 +35,7 @@ EXCEPTIONS = {
     ("eig", "all"): "its results are complex, and its vectors have any phase",
     ("irfft", "all"): "its operand is complex; see tests/core/test_fourier.py",
     ("fft", "all"): "its results are complex; see tests/core/test_fourier.py",
+    ("complex", "all"): "its results are complex; see tests/core/test_complex.py",
     ("rfft", "all"): "its results are complex; see tests/core/test_fourier.py",
     ("argsort", "all"): PLACES,
     ("floor_divide", "all"): REFUSED,

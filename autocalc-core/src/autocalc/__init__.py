@@ -505,8 +505,8 @@ __all__ += ["diagonal_copy", "diagonal_scatter", "diff", "digamma", "dist"]
 __all__ += ["distributed", "distributions", "div", "divide", "dot", "double"]
 __all__ += ["dsplit", "dstack", "dtype", "e", "einsum", "empty", "empty_like"]
 __all__ += ["enable_grad", "eq", "equal", "erf", "erfc", "erfinv", "exp", "exp2"]
-__all__ += ["expand", "expand_as", "expand_copy", "expm1", "eye", "fill", "finfo"]
-__all__ += ["fix", "flatten", "flip", "fliplr", "flipud", "float", "float16"]
+__all__ += ["expand", "expand_as", "expand_copy", "expm1", "eye", "fft", "fill"]
+__all__ += ["finfo", "fix", "flatten", "flip", "fliplr", "flipud", "float", "float16"]
 __all__ += ["float32", "float64", "float_power", "floor", "floor_divide", "fmax"]
 __all__ += ["fmin", "fmod", "frac", "frexp", "from_dlpack", "from_numpy"]
 __all__ += ["frombuffer", "full", "full_like", "gather", "gcd", "ge", "ger"]
@@ -564,25 +564,10 @@ __all__ += ["vdot", "view_as", "view_copy", "vsplit", "vstack", "where", "xlogy"
 __all__ += ["zeros", "zeros_like"]
 
 if _TYPE_CHECKING:
-    from autocalc import (
-        accelerator,
-        amp,
-        backends,
-        cuda,
-        data,
-        diagnostics,
-        distributed,
-        distributions,
-        models,
-        nn,
-        onnx,
-        optim,
-        profiler,
-        random,
-        special,
-        testing,
-        utils,
-    )
+    from autocalc import (  # noqa: I001
+        accelerator, amp, backends, cuda, data, diagnostics, distributed, distributions,
+        fft, models, nn, onnx, optim, profiler, random, special, testing, utils,
+    )  # fmt: skip
     from autocalc._compile import compile
     from autocalc.amp import autocast
 

@@ -232,9 +232,8 @@ class Tensor(Methods):
     def _new_leaf(self) -> Leaf:
         if self._array.dtype.kind not in FLOAT_KINDS:
             raise DTypeError(
-                f"requires_grad: a tensor of {self.dtype.name} has no gradient; only "
-                f"Tensors of floating point and complex dtype do. Convert it with "
-                ".float()."
+                f"requires_grad: {self.dtype.name} has no gradient; only Tensors of "
+                "floating point and complex dtype do. Convert it with .float()."
             )
         return Leaf(self._array.shape, self)
 

@@ -23,6 +23,7 @@ from autocalc.autograd._gradcheck_modes import (
     direction,
     refuse_modes,
 )
+from autocalc.autograd._gradcheck_pairs import in_pairs, same
 from autocalc.autograd._gradients import grad
 from autocalc.errors import ArgumentError, AutocalcWarning, GradError
 
@@ -176,7 +177,7 @@ def gradcheck(
             "masked": False if masked is None else masked,
         },
     )
-    func, given = _in_pairs(func, _arguments(where, "inputs", inputs))
+    func, given = in_pairs(func, _arguments(where, "inputs", inputs))
     tolerance = _Tolerance.of(where, func, eps=eps, atol=atol, rtol=rtol)
     allowed = number(where, "nondet_tol", nondet_tol)
     checked = _checked_inputs(where, given)
@@ -276,7 +277,7 @@ def gradgradcheck(
         wanted={"check_rev_over_rev": check_rev_over_rev},
         absent={"masked": masked},
     )
-    func, given = _in_pairs(func, _arguments(where, "inputs", inputs))
+    func, given = in_pairs(func, _arguments(where, "inputs", inputs))
     _Tolerance.of(where, func, eps=eps, atol=atol, rtol=rtol)
     checked = _checked_inputs(where, given)
     outputs = _outputs(func, given)
@@ -287,7 +288,7 @@ def gradgradcheck(
         ]
     else:
         seeds = _arguments(where, "grad_outputs", grad_outputs)
-        seeds = _in_pairs(None, seeds)[1]
+        seeds = in_pairs(None, seeds)[1]
     if len(seeds) != len(outputs):
         raise ArgumentError(
             f"{where}: {len(seeds)} `grad_outputs` for {len(outputs)} outputs; give "
@@ -482,7 +483,7 @@ class _Check:
         kept = self.walk(outputs, seeds, self.checked)
         freed = self.walk(outputs, seeds, self.checked, retain_graph=False)
         for i, a, b in zip(self.checked, kept, freed, strict=True):
-            if not _same(a, b, atol=allowed):
+            if not same(a, b, atol=allowed):
                 self.fail(
                     f"two backward passes over one graph gave different gradients of "
                     f"`inputs[{i}]`: the first, with retain_graph=True, changed "
@@ -501,7 +502,7 @@ class _Check:
             alone = [self.walk([y], [seed], self.checked) for seed in seeds]
             for i, batch, *each in zip(self.checked, found, *alone, strict=True):
                 rows = [None, None] if batch is None else _values(batch)
-                if not all(map(_same, rows, each)):
+                if not all(map(same, rows, each)):
                     self.fail(
                         f"a batch of cotangents gives other gradients of "
                         f"`inputs[{i}]` than its members"
@@ -519,7 +520,7 @@ class _Check:
             alone = self.walk([y], [seed], self.checked)
             padded = self.walk(outputs, zeros, self.checked)
             for i, a, b in zip(self.checked, alone, padded, strict=True):
-                if not _same(a, b, rtol=1e-12):
+                if not same(a, b, rtol=1e-12):
                     self.fail(
                         f"the gradient of `inputs[{i}]` from output {o} alone differs "
                         f"from that with zero cotangents for the other outputs"
@@ -557,31 +558,6 @@ def _outputs(func: Callable[..., Any], inputs: Sequence[Any]) -> list[Tensor]:
     return [complex_views.pairs_view(y) if y.is_complex() else y for y in found]
 
 
-def _in_pairs(func: Any, inputs: list[Any]) -> tuple[Any, list[Any]]:
-    """Return a function of real numbers instead of one of complex numbers.
-
-    Complex inputs become pairs of real numbers in a last dimension, on the same memory.
-    The gradient of a complex number is such a pair by definition.
-    """
-    places = [
-        i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.is_complex()
-    ]
-    if not places:
-        return func, inputs
-    pairs = [*inputs]
-    for i in places:
-        seen = complex_views.pairs_view(inputs[i].detach()).detach()
-        pairs[i] = seen.requires_grad_(inputs[i].requires_grad)
-
-    def of_pairs(*args: Any) -> Any:
-        given = [*args]
-        for i in places:
-            given[i] = complex_views.complex_view(args[i])
-        return func(*given)
-
-    return of_pairs, pairs
-
-
 def _copied(x: Any) -> Any:
     """Return a copy of an input, with the gaps that its memory has."""
     if not isinstance(x, Tensor) or x.is_contiguous() or 0 in x.stride():
@@ -614,16 +590,6 @@ def _random_like(y: Tensor, seed: int, *, gaps: bool = False) -> Tensor:
     values = values + 0.5
     values = values[..., 0] if gaps else values
     return values.requires_grad_(y.requires_grad)
-
-
-def _same(
-    a: Array | None, b: Array | None, rtol: float = 0.0, atol: float | None = None
-) -> bool:
-    if a is None or b is None:
-        other = a if b is None else b
-        return other is None or not other.any()
-    atol = rtol if atol is None else atol
-    return bool(np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=True))
 
 
 def _index(place: Sequence[Any]) -> str:

@@ -23,7 +23,6 @@ from autocalc._dispatch.device.device import (
     DeviceArray,
     DeviceDType,
     dtype_near,
-    host_dtype,
     integers_below,
     is_batched,
     joined_dtype,
@@ -33,11 +32,8 @@ from autocalc._dispatch.device.levels import hidden, shown, unshared
 from autocalc._dispatch.device.slice_ranges import common_storage, slice_ranges
 from autocalc._dispatch.engine.eager import accelerated, elementwise
 from autocalc._dispatch.selection.call import KernelCall
-from autocalc._dispatch.selection.complex_calls import (
-    COMPLEX_OF,
-    REAL_OF,
-    copy_real_part,
-)
+from autocalc._dispatch.selection.complex_calls import copy_real_part
+from autocalc._dispatch.selection.complex_parts import ComplexParts
 from autocalc._dispatch.selection.layout import (
     empty_as,
     empty_channels_last,
@@ -207,7 +203,7 @@ def refiller(general: KernelCall) -> Callable[[Array, Any], None]:
     return refill
 
 
-class Arrays:
+class Arrays(ComplexParts):
     """The namespace; each kernel is an attribute with the kernel's name."""
 
     #: Whether the computations of rules in this namespace are themselves recorded.
@@ -444,34 +440,6 @@ class Arrays:
             more = sum([part is None for part in parts])
             check_ndim(a.ndim + more - sum([isinstance(part, int) for part in parts]))
             raise
-
-    @staticmethod
-    def reinterpret(a: Array, dtype: DType) -> Array:
-        """Return a view that interprets the same bytes as elements of `dtype`."""
-        return a.view(dtype)  # the view of a device's array is on the same device
-
-    def real_part(self, a: Array) -> Array:
-        """Return a view of the real parts of complex numbers."""
-        return self.as_pairs(a)[..., 0]
-
-    def imaginary_part(self, a: Array) -> Array:
-        """Return a view of the imaginary parts of complex numbers."""
-        return self.as_pairs(a)[..., 1]
-
-    @staticmethod
-    def as_pairs(a: Array) -> Array:
-        """Return complex numbers [...] as a view of real numbers [..., 2]."""
-        return a[..., None].view(REAL_OF[host_dtype(a.dtype)])
-
-    def as_complex(self, a: Array) -> Array:
-        """Return real numbers [..., 2] as complex numbers [...], a view if possible."""
-        dtype = COMPLEX_OF[host_dtype(a.dtype)]
-        steps = [
-            s % dtype.itemsize for s, n in zip(a.strides, a.shape, strict=True) if n > 1
-        ]
-        if steps[-1:] != [a.itemsize] or any(steps[:-1]):
-            a = self.copy(a)
-        return a.view(dtype)[..., 0]
 
     @staticmethod
     def strided(

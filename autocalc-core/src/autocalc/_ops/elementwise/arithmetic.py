@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,14 +18,13 @@ from autocalc._ops._operator.coerce import (
     result_dtype,
     tensor_first,
 )
-from autocalc._ops._operator.complex_operators import complex_vjp
 from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import Binary, Unary, binary, unary
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
 from autocalc._ops._operator.out import copy_to_out
 from autocalc._ops._operator.traced import traced
-from autocalc._ops.elementwise import rounding
+from autocalc._ops.elementwise import arithmetic_rules, rounding
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc.errors import ArgumentError, DTypeError, NoDerivativeError
 
@@ -339,7 +337,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     one, zero = k.constant(1, g), k.constant(0, g)
     da = db = None
     if n.needs(0):
-        da = k.sum_to(k.mul(g, _slope_of_power(k, a, b)), n.shapes[0])
+        da = k.sum_to(k.mul(g, arithmetic_rules.slope_of_power(k, a, b)), n.shapes[0])
     if n.needs(1):
         # y * log(a), but 0 where a = 0 and b >= 0: the limit, where log gives -inf
         limit = k.where(k.compare(b, zero, "ge"), one, a)
@@ -348,36 +346,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return da, db
 
 
-@complex_vjp(pow_op)
-def _(k: Any, n: Any, g: Any) -> Any:
-    y, a, b = n.saved
-    zero = k.constant(0, g)
-    da = db = None
-    if n.needs(0):
-        slope = k.mul(b, k.pow(a, k.sub(b, k.constant(1, b))))
-        slope = k.where(k.compare(b, zero, "eq"), zero, slope)
-        da = k.sum_to(k.mul(g, k.conj(slope)), n.shapes[0])
-    if n.needs(1):
-        at_zero = k.compare(a, zero, "eq")
-        log_a = k.log(k.where(at_zero, k.constant(1, a), a))
-        slope = k.where(at_zero, zero, k.mul(y, log_a))
-        db = k.sum_to(k.mul(g, k.conj(slope)), n.shapes[1])
-    return da, db
-
-
-def _slope_of_power(k: Any, a: Any, b: Any) -> Any:
-    """Return b * a^(b-1), but 0 where b is 0, also where a is 0.
-
-    A recorded pass puts 1 in place of bases with an infinite slope: `where` gives them
-    the cotangent 0, and 0 times infinity is NaN.
-    """
-    one, zero = k.constant(1, a), k.constant(0, a)
-    constant, less = k.compare(b, zero, "eq"), k.sub(b, one)
-    if not k.records:
-        return k.where(constant, zero, k.mul(b, k.pow(a, less)))
-    finite = k.compare(k.abs(k.div(one, a)), k.constant(math.inf, a), "lt")
-    usual = k.where(constant, finite, k.compare(one, one, "eq"))
-    return k.where(usual, k.mul(b, k.pow(k.where(usual, a, one), less)), zero)
+pow_op.op.complex_rule = arithmetic_rules.power
 
 
 @method("pow", inplace="pow_ __ipow__")
@@ -492,15 +461,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(g, k.where(k.compare(a, zero, "gt"), one, negative))
 
 
-@complex_vjp(abs)
-def _(k: Any, n: Any, g: Any) -> Any:
-    """Multiply the real g by a / |a|, or by 0 where a is 0."""
-    (a,) = n.saved
-    size = k.abs(a)
-    safe = k.where(
-        k.compare(size, k.constant(0, size), "eq"), k.constant(1, size), size
-    )
-    return k.mul(k.cast(k.div(g, safe), k.dtype(a)), a)
+abs.op.complex_rule = arithmetic_rules.size
 
 
 OperatorT = TypeVar("OperatorT", Unary, Binary)
