@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -121,9 +122,6 @@ def fast_scalar(x: Any, y: Any) -> Tensor | None:
     return None
 
 
-_EXACT_OR_COMPLEX = (bool, np.bool_, complex, np.complexfloating)
-
-
 def is_beside_half(x: Any, y: Any) -> bool:
     """Return whether a number would be rounded in the half precision of the tensor.
 
@@ -132,7 +130,7 @@ def is_beside_half(x: Any, y: Any) -> bool:
     tensor, value = (x, y) if isinstance(x, Tensor) else (y, x)
     if not isinstance(tensor, Tensor) or tensor._array.dtype not in HALVES:
         return False
-    is_number = isinstance(value, Number) and not isinstance(value, _EXACT_OR_COMPLEX)
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
     return is_number and float(constant(value, tensor._array.dtype)) != value
 
 
