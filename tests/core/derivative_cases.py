@@ -532,5 +532,6 @@ _WITHOUT = """
 """
 WITHOUT = set(_WITHOUT.split())
 #: Old names of `interpolate`, and the steps of a layer, tried by `test_old_names`.
-ELSEWHERE = {"upsample", "upsample_bilinear", "upsample_nearest"}
+ELSEWHERE = {"cdouble", "cfloat", "eig", "eigvals", "istft", "sgn", "stft"}
+ELSEWHERE |= {"upsample", "upsample_bilinear", "upsample_nearest"}
 ELSEWHERE |= {"multi_head_attention_forward"}

@@ -76,7 +76,7 @@ test_errors = refusals(
     r"""
     ac.tensor([[1], [1, 2]]) -> ShapeError: tensor: the nested lists
     ac.tensor('abc') -> DTypeError: of type str, is
-    ac.tensor([1j]) -> DTypeError: complex128 is not supported
+    ac.tensor([1j], dtype=ac.float32) -> DTypeError: do not fit into float32
     ac.tensor([None]) -> DTypeError: of type NoneType, is
     ac.tensor(['a'], dtype=ac.float32) -> DTypeError: of type str, is
     ac.tensor([1], requires_grad=True) -> DTypeError: requires_grad: Only Tensors of

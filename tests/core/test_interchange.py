@@ -69,8 +69,8 @@ def test_what_may_not_be_written_is_copied():
 
 
 def test_unsupported_dtypes():
-    with pytest.raises(DTypeError, match="complex64 is not supported"):
-        ac.from_numpy(np.zeros(2, np.complex64))
+    with pytest.raises(DTypeError, match="is not supported"):
+        ac.from_numpy(np.zeros(2, np.clongdouble))
     with pytest.raises(DTypeError, match="is not supported"):
         ac.tensor(np.zeros(2, "f4, i4"), dtype=ac.float32)
 
@@ -274,8 +274,7 @@ def test_pytorch_sees_steps_and_histories_are_refused():
         ac.from_dlpack(torch.ones(2, requires_grad=True))
     with pytest.raises(ArgumentError, match=r"layout other than torch.strided"):
         ac.from_dlpack(torch.ones(2, 2).to_sparse())
-    with pytest.raises(DTypeError, match="complex64 is not supported"):
-        ac.from_dlpack(torch.ones(2, dtype=torch.complex64))
+    assert ac.from_dlpack(torch.ones(2, dtype=torch.complex64)).tolist() == [1, 1]
 
 
 @pytest.mark.torch

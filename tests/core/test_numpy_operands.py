@@ -76,8 +76,8 @@ def test_gradients_keep_the_values_of_the_call():
 def test_arrays_that_are_no_tensors_are_refused():
     with pytest.raises(DTypeError, match="an operand is a MaskedArray"):
         ac.ones(2) * np.ma.masked_array(np.ones(2))
-    with pytest.raises(DTypeError, match="dtype complex128 is not supported"):
-        ac.ones(2) * np.ones(2, complex)
+    with pytest.raises(DTypeError, match=r"dtype .* is not supported"):
+        ac.ones(2) * np.ones(2, np.clongdouble)
 
 
 SIZES = np.uint8(100), np.int64(100)

@@ -18,6 +18,10 @@ MOST_SAMPLES = 16
 
 #: What PyTorch's `assert_close` allows: (rtol, atol).
 TOLERANCE = {torch.float32: (1.3e-6, 1e-5), torch.float64: (1e-7, 1e-7)}
+COMPLEX_TOLERANCE = {
+    torch.complex64: TOLERANCE[torch.float32],
+    torch.complex128: TOLERANCE[torch.float64],
+}
 
 
 class Skipped(Exception):
@@ -56,7 +60,7 @@ def read_lists(name):
 
 def taken_over(x):
     """Return a tensor of PyTorch as AutoCalc's, with memory of its own."""
-    dtype, x = _dtype(x.dtype), x.detach().resolve_neg()
+    dtype, x = _dtype(x.dtype), x.detach().resolve_neg().resolve_conj()
     # PyTorch makes no arrays of bfloat16.
     x = x.float() if x.dtype is torch.bfloat16 else x.clone()
     return ac.from_numpy(x.numpy()).to(dtype)
@@ -83,8 +87,6 @@ def ours(x, leaves):
         return _dtype(x)
     if isinstance(x, torch.device):
         return ac.device(str(x))
-    if isinstance(x, complex):
-        raise Skipped("complex numbers")
     if isinstance(x, tuple) and type(x) is not tuple and not hasattr(x, "_fields"):
         return tuple(x)  # torch.Size
     if isinstance(x, (tuple, list)):
@@ -99,7 +101,7 @@ def ours(x, leaves):
 def _dtype(dtype):
     name = str(dtype).removeprefix("torch.")
     names = "float16 bfloat16 float32 float64 int8 int16 int32 int64 uint8 bool"
-    if name not in names.split():
+    if name not in f"{names} complex64 complex128".split():
         raise Skipped(name)
     return getattr(ac, name)
 
@@ -125,7 +127,7 @@ def tolerance(entry, dtype):
     """Return the (rtol, atol) of `assert_close`, or what the database widens it to."""
     from torch.testing._internal.common_device_type import toleranceOverride
 
-    rtol, atol = TOLERANCE[dtype]
+    rtol, atol = (TOLERANCE | COMPLEX_TOLERANCE)[dtype]
     for info in entry.decorators:
         if getattr(info, "device_type", None) not in (None, "cpu"):
             continue
@@ -156,7 +158,7 @@ def compare(mine, expected, close, *, values=True):
         assert a.shape == tuple(b.shape), f"shape {a.shape}, not {tuple(b.shape)}"
         if values:
             torch.testing.assert_close(
-                handed_over(a), b.detach().resolve_neg(), **close
+                handed_over(a), b.detach().resolve_neg().resolve_conj(), **close
             )
 
 
@@ -174,9 +176,7 @@ def gradients(out, expected, mine, inputs, close):
     if not pairs:
         return
     rng = np.random.default_rng(0)
-    cotangents = [
-        torch.from_numpy(rng.normal(size=b.shape)).to(b.dtype) for _, b in pairs
-    ]
+    cotangents = [_cotangent(rng, b) for _, b in pairs]
     assert all(a.requires_grad for a, _ in pairs), "a result has no history"
     wanted = torch.autograd.grad(
         [b for _, b in pairs], inputs, cotangents, allow_unused=True
@@ -191,6 +191,13 @@ def gradients(out, expected, mine, inputs, close):
         zeros = torch.zeros_like(x)
         gradient = taken_over(zeros) if a is None else a
         compare(gradient, zeros if b is None else b, close)
+
+
+def _cotangent(rng, like):
+    drawn = rng.normal(size=like.shape)
+    if like.is_complex():
+        drawn = drawn + 1j * rng.normal(size=like.shape)
+    return torch.from_numpy(np.asarray(drawn)).to(like.dtype)
 
 
 def leaves_of(x):

@@ -61,7 +61,7 @@ ARRANGED = {
 TENSOR_FIRST = {"where", "bool", "float", "double", "int", "long"}
 
 #: Vectors are unique up to a sign: what the database derives from them is compared.
-UP_TO_SIGN = {"linalg.svd"}
+UP_TO_SIGN = {"linalg.eig", "linalg.eigh", "linalg.svd", "svd"}
 
 #: Gradients that sum terms of thousands to tens: by how much PyTorch's own float32 is
 #: off from its float64; that much is allowed beyond the database's tolerance.

@@ -77,6 +77,8 @@ from autocalc._ops.arranging.view_scatter import (
     slice_scatter,
 )
 from autocalc._ops.callback import callback
+from autocalc._ops.complex_numbers.making import angle, sgn
+from autocalc._ops.complex_numbers.parts import adjoint
 from autocalc._ops.creation.asarray import asarray
 from autocalc._ops.creation.constants import empty, eye, full, ones, zeros
 from autocalc._ops.creation.from_data import (
@@ -140,7 +142,6 @@ from autocalc._ops.elementwise.arithmetic import div as divide
 from autocalc._ops.elementwise.arithmetic import div_op as true_divide
 from autocalc._ops.elementwise.arithmetic import mul as multiply
 from autocalc._ops.elementwise.arithmetic import neg as negative
-from autocalc._ops.elementwise.arithmetic import sign as sgn
 from autocalc._ops.elementwise.arithmetic import sub as subtract
 from autocalc._ops.elementwise.bitwise import (
     bitwise_and,
@@ -241,6 +242,7 @@ from autocalc._ops.elementwise.trigonometric import asinh as arcsinh
 from autocalc._ops.elementwise.trigonometric import atan as arctan
 from autocalc._ops.elementwise.trigonometric import atan2 as arctan2
 from autocalc._ops.elementwise.trigonometric import atanh as arctanh
+from autocalc._ops.fourier.spectrograms import istft, stft
 from autocalc._ops.in_place.index_put import index_put, put
 from autocalc._ops.indexing.flat_indices import unravel_index
 from autocalc._ops.indexing.indexing import gather, index_select, take, take_along_dim
@@ -389,7 +391,6 @@ from autocalc._ops.views.inspection import (
     numel,
 )
 from autocalc._ops.views.named_views import (
-    adjoint,
     ravel,
     reshape_as,
     swapaxes,
@@ -481,8 +482,8 @@ __all__ += ["DoubleTensor", "FloatTensor", "Generator", "HalfTensor", "IntTensor
 __all__ += ["LongTensor", "ShortTensor", "Size", "Tensor", "__version__", "abs"]
 __all__ += ["absolute", "accelerator", "acos", "acosh", "add", "addbmm", "addcdiv"]
 __all__ += ["addcmul", "addmm", "addmv", "addr", "adjoint", "alias_copy", "all"]
-__all__ += ["allclose", "amax", "amin", "aminmax", "amp", "any", "arange", "arccos"]
-__all__ += ["arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh"]
+__all__ += ["allclose", "amax", "amin", "aminmax", "amp", "angle", "any", "arange"]
+__all__ += ["arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh"]
 __all__ += ["are_deterministic_algorithms_enabled", "argmax", "argmin", "argsort"]
 __all__ += ["argwhere", "as_strided", "as_strided_copy", "as_strided_scatter"]
 __all__ += ["as_tensor", "asarray", "asin", "asinh", "atan", "atan2", "atanh"]
@@ -504,8 +505,8 @@ __all__ += ["diagonal_copy", "diagonal_scatter", "diff", "digamma", "dist"]
 __all__ += ["distributed", "distributions", "div", "divide", "dot", "double"]
 __all__ += ["dsplit", "dstack", "dtype", "e", "einsum", "empty", "empty_like"]
 __all__ += ["enable_grad", "eq", "equal", "erf", "erfc", "erfinv", "exp", "exp2"]
-__all__ += ["expand", "expand_as", "expand_copy", "expm1", "eye", "fill", "finfo"]
-__all__ += ["fix", "flatten", "flip", "fliplr", "flipud", "float", "float16"]
+__all__ += ["expand", "expand_as", "expand_copy", "expm1", "eye", "fft", "fill"]
+__all__ += ["finfo", "fix", "flatten", "flip", "fliplr", "flipud", "float", "float16"]
 __all__ += ["float32", "float64", "float_power", "floor", "floor_divide", "fmax"]
 __all__ += ["fmin", "fmod", "frac", "frexp", "from_dlpack", "from_numpy"]
 __all__ += ["frombuffer", "full", "full_like", "gather", "gcd", "ge", "ger"]
@@ -520,8 +521,8 @@ __all__ += ["int32", "int64", "inverse", "is_anomaly_check_nan_enabled"]
 __all__ += ["is_anomaly_enabled", "is_complex", "is_floating_point"]
 __all__ += ["is_grad_enabled", "is_nonzero", "is_same_size", "is_signed", "is_tensor"]
 __all__ += ["isclose", "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf"]
-__all__ += ["kaiser_window", "kernels", "kron", "kthvalue", "lcm", "ldexp", "le"]
-__all__ += ["lerp", "less", "less_equal", "lgamma", "linalg", "linspace"]
+__all__ += ["istft", "kaiser_window", "kernels", "kron", "kthvalue", "lcm", "ldexp"]
+__all__ += ["le", "lerp", "less", "less_equal", "lgamma", "linalg", "linspace"]
 __all__ += ["live_node_count", "load", "log", "log1p", "log2", "log10", "log_softmax"]
 __all__ += ["logaddexp", "logaddexp2", "logcumsumexp", "logdet", "logical_and"]
 __all__ += ["logical_not", "logical_or", "logical_xor", "logit", "logspace"]
@@ -550,37 +551,23 @@ __all__ += ["set_rng_state", "sgn", "short", "sigmoid", "sign", "signbit", "sin"
 __all__ += ["sinc", "sinh", "slice_copy", "slice_scatter", "slogdet", "softmax"]
 __all__ += ["sort", "special", "split", "split_copy", "split_with_sizes"]
 __all__ += ["split_with_sizes_copy", "sqrt", "square", "squeeze", "squeeze_copy"]
-__all__ += ["stack", "std", "std_mean", "sub", "subtract", "sum", "sum_to_size"]
-__all__ += ["swapaxes", "swapdims", "t", "t_copy", "take", "take_along_dim", "tan"]
-__all__ += ["tanh", "tensor", "tensor_split", "tensordot", "testing", "tile", "topk"]
-__all__ += ["trace", "transpose", "transpose_copy", "trapezoid", "trapz"]
-__all__ += ["triangular_solve", "tril", "tril_indices", "triu", "triu_indices"]
-__all__ += ["true_divide", "trunc", "uint8", "unbind", "unbind_copy", "unflatten"]
-__all__ += ["unfold_copy", "unique", "unique_consecutive", "unravel_index"]
-__all__ += ["unsqueeze", "unsqueeze_copy", "use_deterministic_algorithms", "utils"]
-__all__ += ["vander", "var", "var_mean", "vdot", "view_as", "view_copy", "vsplit"]
-__all__ += ["vstack", "where", "xlogy", "zeros", "zeros_like"]
+__all__ += ["stack", "std", "std_mean", "stft", "sub", "subtract", "sum"]
+__all__ += ["sum_to_size", "swapaxes", "swapdims", "t", "t_copy", "take"]
+__all__ += ["take_along_dim", "tan", "tanh", "tensor", "tensor_split", "tensordot"]
+__all__ += ["testing", "tile", "topk", "trace", "transpose", "transpose_copy"]
+__all__ += ["trapezoid", "trapz", "triangular_solve", "tril", "tril_indices", "triu"]
+__all__ += ["triu_indices", "true_divide", "trunc", "uint8", "unbind", "unbind_copy"]
+__all__ += ["unflatten", "unfold_copy", "unique", "unique_consecutive"]
+__all__ += ["unravel_index", "unsqueeze", "unsqueeze_copy"]
+__all__ += ["use_deterministic_algorithms", "utils", "vander", "var", "var_mean"]
+__all__ += ["vdot", "view_as", "view_copy", "vsplit", "vstack", "where", "xlogy"]
+__all__ += ["zeros", "zeros_like"]
 
 if _TYPE_CHECKING:
-    from autocalc import (
-        accelerator,
-        amp,
-        backends,
-        cuda,
-        data,
-        diagnostics,
-        distributed,
-        distributions,
-        models,
-        nn,
-        onnx,
-        optim,
-        profiler,
-        random,
-        special,
-        testing,
-        utils,
-    )
+    from autocalc import (  # noqa: I001
+        accelerator, amp, backends, cuda, data, diagnostics, distributed, distributions,
+        fft, models, nn, onnx, optim, profiler, random, special, testing, utils,
+    )  # fmt: skip
     from autocalc._compile import compile
     from autocalc.amp import autocast
 

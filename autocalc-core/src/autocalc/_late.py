@@ -13,7 +13,8 @@ LATE = frozenset(
     {
         *("accelerator", "amp", "backends", "cuda", "data", "distributed"),
         *("diagnostics", "distributions", "models", "nn", "onnx", "optim", "profiler"),
-        *("func", "nested", "random", "sparse", "special", "testing", "utils"),
+        *("fft", "func", "nested", "random", "sparse", "special", "testing"),
+        "utils",
     }
 )
 
@@ -38,11 +39,12 @@ FROM = {
     "quantize": "autocalc.nn.utils._quantize",
     **dict.fromkeys(
         (
-            *("angle", "conj", "conj_physical", "imag", "is_conj", "is_neg", "isreal"),
-            *("real", "resolve_conj", "resolve_neg", "view_as_real"),
+            *("conj", "conj_physical", "imag", "is_conj", "is_neg", "isreal"),
+            *("real", "resolve_conj", "resolve_neg", "view_as_complex", "view_as_real"),
         ),
-        "autocalc._ops.elementwise.complex_names",
+        "autocalc._ops.complex_numbers.parts",
     ),
+    **dict.fromkeys(("complex", "polar"), "autocalc._ops.complex_numbers.making"),
     **dict.fromkeys(
         (
             *("get_deterministic_debug_mode", "set_deterministic_debug_mode"),
@@ -67,6 +69,9 @@ FROM = {
     ),
     **dict.fromkeys(("uint16", "uint32", "uint64"), "autocalc._tensor.dtypes"),
     "segment_reduce": "autocalc._ops.sequences.segments",
+    **dict.fromkeys(
+        ("complex64", "complex128", "cfloat", "cdouble"), "autocalc._tensor.dtypes"
+    ),
     "typename": "autocalc._ops.creation.typed_tensors",
     "layout": "autocalc._tensor.layouts",
     **dict.fromkeys(

@@ -13,7 +13,9 @@ from autocalc._ops.matrices.determinants import det, slogdet
 from autocalc._ops.matrices.ex_forms import cholesky_ex, inv_ex, solve_ex
 from autocalc._ops.matrices.factorizations import (
     cholesky,
+    eig,
     eigh,
+    eigvals,
     eigvalsh,
     qr,
     svd,
@@ -47,7 +49,9 @@ __all__ = [
     "cross",
     "det",
     "diagonal",
+    "eig",
     "eigh",
+    "eigvals",
     "eigvalsh",
     "householder_product",
     "inv",

@@ -19,18 +19,16 @@ class Group(NamedTuple):
 
 GROUPS = (
     Group(
-        "complex numbers and Fourier transforms",
-        "there are no complex numbers, and so no Fourier transforms",
-        "keep the real and the imaginary part in two tensors",
+        "other complex dtypes",
+        "complex numbers are complex64 and complex128, and conjugates are computed at "
+        "once",
+        "use complex64",
         {
             "autocalc": """
-                ComplexDoubleStorage ComplexFloatStorage ComplexType
-                cdouble cfloat chalf complex complex128 complex32
-                complex64 eig fft istft polar stft view_as_complex
-                view_as_complex_copy view_as_real_copy
+                ComplexDoubleStorage ComplexFloatStorage ComplexType chalf complex32
+                eig view_as_complex_copy view_as_real_copy
             """,
-            "autocalc.Tensor": "cdouble cfloat chalf eig istft stft",
-            "autocalc.linalg": "eig eigvals",
+            "autocalc.Tensor": "chalf eig",
         },
     ),
     Group(

@@ -88,6 +88,15 @@ def _over_axes(call: Call) -> Any:
     return call.run(call.full(0), moved, *more)
 
 
+@rule("fft", "rfft", "irfft")
+def _transforms(call: Call) -> Any:
+    """Count the dimensions of a transform without that of the examples."""
+    axes, *more = call.attributes
+    several = isinstance(axes, tuple)
+    moved = tuple([axis + 1 for axis in axes]) if several else axes + 1
+    return call.run(call.full(0), moved, *more)
+
+
 def _spread(index: Any, axis: int, shape: Any) -> Any:
     """Return the index of each example along `axis`, repeated to a shape."""
     size, n = index.shape

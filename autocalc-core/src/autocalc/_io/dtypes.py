@@ -13,6 +13,7 @@ from autocalc.errors import CheckpointError
 NAMES = {
     "BF16": "bfloat16",
     "BOOL": "bool",
+    "C64": "complex64",
     "F16": "float16",
     "F32": "float32",
     "F64": "float64",

@@ -56,7 +56,7 @@ STORAGES = {
     "ShortStorage": dtypes.int16,
 }
 
-_DTYPES = {Name("torch", dtype.name): dtype for dtype in dtypes.ALL}
+_DTYPES = {Name("torch", dtype.name): dtype for dtype in dtypes.ALL + dtypes.COMPLEX}
 
 _MARK = object()
 

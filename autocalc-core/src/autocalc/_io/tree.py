@@ -29,7 +29,7 @@ _KIND = "$"
 _MAX_DEPTH = 200
 
 #: The dtypes of tensors, which are those of AutoCalc's arrays.
-DTYPES = frozenset(dtype.numpy for dtype in dtypes.ALL)
+DTYPES = frozenset(dtype.numpy for dtype in dtypes.ALL + dtypes.COMPLEX)
 
 
 class Encoder:

@@ -190,7 +190,7 @@ class _Traced:
 
     def __init__(self, itemsize: int, *made: Any) -> None:
         self.made = made
-        self.dtype = SimpleNamespace(itemsize=itemsize)
+        self.dtype = SimpleNamespace(itemsize=itemsize, char="")
 
     def astype(self, dtype: Any) -> _Traced:
         return _Traced(self.dtype.itemsize, "as", dtype, (self,))

@@ -216,7 +216,7 @@ _NAMES = {"absolute": "abs", "power": "pow"}
 class OverKernels:
     """The namespace `xp` over the kernels of `k`; constants have `like`'s dtype."""
 
-    float64 = longdouble = _AS_GIVEN
+    float64 = longdouble = complex128 = _AS_GIVEN
     inf, int64 = math.inf, INT64
 
     def __init__(self, k: Any, like: Any) -> None:

@@ -10,8 +10,10 @@ from autocalc._kernels.spec import Array
 
 
 def wide(xp: Any, a: Array) -> Array:
-    """Return `a` in float64; a dtype of that width or more is kept."""
-    return a if a.dtype.itemsize >= 8 else a.astype(xp.float64)
+    """Return `a` in float64 or complex128; a dtype of that width or more is kept."""
+    if a.dtype.itemsize < 8:
+        return a.astype(xp.float64)
+    return a.astype(xp.complex128) if a.dtype.char == "F" else a
 
 
 def as_float64(a: Array) -> Array:
@@ -24,6 +26,8 @@ def widest(xp: Any, a: Array) -> Array:
 
     It is for formulas with so many roundings that float64 would exceed their budget.
     """
+    if a.dtype.kind == "c":
+        return wide(xp, a)
     return a.astype(xp.float64 if a.dtype.itemsize < 8 else xp.longdouble)
 
 
@@ -34,6 +38,8 @@ def narrow(a: Array, like: Array) -> Array:
 
 def sigmoid_of(xp: Any, a: Array) -> Array:
     """Return 1 / (1 + exp(-a)) without overflow: exp(a) / (1 + exp(a)) if a < 0."""
+    if a.dtype.kind == "c":
+        return 1 / (1 + xp.exp(-a))
     decay = xp.exp(-xp.absolute(a))
     return xp.where(a < 0, decay, 1) / (1 + decay)
 

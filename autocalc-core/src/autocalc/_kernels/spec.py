@@ -159,6 +159,12 @@ class KernelSpec:
     halves
         The dtypes of operands that differ from the others in half-precision calls, by
         operand: ``"float32"``, or the name of the input with the same dtype.
+    complex
+        Whether the reference also takes complex numbers.  The rule then sees their real
+        dtypes, and its floating-point outputs become complex.  Other outputs stay as
+        they are, if `complex` has their names as ``{"out": "real"}``.  With
+        ``"rule"``, the rule sees complex dtypes itself.  Kernel sets other than the
+        reference never get complex operands.
     defaults
         The values of trailing attributes that the caller may omit.
     says_why
@@ -192,6 +198,7 @@ class KernelSpec:
     alias: tuple[tuple[str, str], ...] = ()
     flushes: tuple[str, ...] = ()
     halves: Mapping[str, str] = field(default_factory=dict)
+    complex: bool | Literal["rule"] | Mapping[str, str] = False
     defaults: tuple[Any, ...] = ()
     says_why: bool = False
     exceptions: Mapping[str, Budget] = field(default_factory=dict)

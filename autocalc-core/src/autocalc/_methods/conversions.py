@@ -128,6 +128,21 @@ class Conversions:
         """
         return self.to(dtypes.float64)
 
+    def cfloat(self: Tensor) -> Tensor:
+        """Return the tensor converted to complex64."""
+        return self.to(dtypes.complex64)
+
+    def cdouble(self: Tensor) -> Tensor:
+        """Return the tensor converted to complex128.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> ac.tensor([1.5]).cdouble()
+        tensor([1.5000+0.j], dtype=autocalc.complex128)
+        """
+        return self.to(dtypes.complex128)
+
     def int(self: Tensor) -> Tensor:
         """Return the tensor converted to int32."""
         return self.to(dtypes.int32)

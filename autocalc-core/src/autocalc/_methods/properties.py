@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import NoReturn
 
 from autocalc._dispatch.device.device import DeviceArray, accelerator
 from autocalc._methods.typed_storage import TypedStorage
 from autocalc._ops._operator import view_tracker
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.traced import traced
-from autocalc._ops.elementwise import arithmetic, complex_names
+from autocalc._ops.complex_numbers import parts
+from autocalc._ops.elementwise import arithmetic
 from autocalc._ops.views import view
 from autocalc._ops.views._writing import check_writable
 from autocalc._tensor import Tensor, make
@@ -127,9 +127,8 @@ class Properties:
         return self.dtype.is_signed
 
     def is_complex(self: Tensor) -> bool:
-        """Return False: there are no complex dtypes."""
-        check_tensor("is_complex", self)
-        return False
+        """Return whether the elements are complex numbers."""
+        return bool(check_tensor("is_complex", self)._array.dtype.kind == "c")
 
     def is_nonzero(self: Tensor) -> bool:
         """Return whether the only element is not 0.
@@ -207,32 +206,43 @@ class Properties:
 
     @property
     def H(self: Tensor) -> Tensor:
-        """A view of the transpose of a matrix; all tensors are real."""
+        """The conjugate of the transpose of a matrix; a view if it is real."""
         if self.ndim not in (0, 2):
             raise ShapeError(
                 f"H: only supported on matrices, not on shape {self.shape}; the "
                 "transpose of a vector is the vector itself."
             )
-        return view.t(self)
+        return parts.conj(view.t(self))
 
     @property
     def mH(self: Tensor) -> Tensor:
-        """A view with the last two dimensions exchanged; all tensors are real."""
-        return self.mT
+        """The conjugates of the transposed matrices; a view if they are real."""
+        return parts.conj(self.mT)
 
     @property
     def real(self: Tensor) -> Tensor:
-        """The tensor itself, because all tensors are real."""
-        return self
+        """A view of the real parts; the tensor itself if it is real."""
+        return parts.real(self)
+
+    @real.setter
+    def real(self: Tensor, value: Tensor) -> None:
+        parts.real(self).copy_(value)
 
     @property
-    def imag(self: Tensor) -> NoReturn:
-        """Raise an error, because real tensors have no imaginary part."""
-        complex_names.imag(self)
+    def imag(self: Tensor) -> Tensor:
+        """A view of the imaginary parts of a complex tensor."""
+        return parts.imag(self)
+
+    @imag.setter
+    def imag(self: Tensor, value: Tensor) -> None:
+        parts.imag(self).copy_(value)
 
     def conj_physical_(self: Tensor) -> Tensor:
-        """Return the tensor itself, because all tensors are real."""
+        """Replace each complex number by its conjugate; return the tensor."""
         check_writable("conj_physical_", check_tensor("conj_physical_", self))
+        if self.is_complex():
+            imag = parts.imag(self)
+            imag.copy_(-imag)
         return self
 
     def __pos__(self: Tensor) -> Tensor:

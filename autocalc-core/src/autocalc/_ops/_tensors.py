@@ -17,7 +17,7 @@ from autocalc._ops._operator.cast import astype, move
 from autocalc._ops._operator.factories import OPERATORS
 from autocalc._ops.arranging import joining
 from autocalc._ops.elementwise import arithmetic
-from autocalc._ops.views import broadcasting, levels, slicing, view
+from autocalc._ops.views import broadcasting, complex_views, levels, slicing, view
 from autocalc._tensor import Tensor, dtypes, make
 
 
@@ -149,6 +149,31 @@ class Tensors:
     def slice(a: Tensor, index: Any) -> Tensor:
         """Return the view ``a[index]``."""
         return slicing.slice_op(a, index)
+
+    @staticmethod
+    def stack(parts: Sequence[Tensor], axis: int) -> Tensor:
+        """Join `parts` along a new axis."""
+        return joining.stack(tuple(parts), axis)
+
+    @staticmethod
+    def real_part(a: Tensor) -> Tensor:
+        """Return the real parts of complex numbers."""
+        return complex_views.real_view(a)
+
+    @staticmethod
+    def imaginary_part(a: Tensor) -> Tensor:
+        """Return the imaginary parts of complex numbers."""
+        return complex_views.imaginary_view(a)
+
+    @staticmethod
+    def as_pairs(a: Tensor) -> Tensor:
+        """Return complex numbers [...] as real numbers [..., 2]."""
+        return complex_views.pairs_view(a)
+
+    @staticmethod
+    def as_complex(a: Tensor) -> Tensor:
+        """Return real numbers [..., 2] as complex numbers [...]."""
+        return complex_views.complex_view(a)
 
     @staticmethod
     def cat(parts: Sequence[Tensor], axis: int) -> Tensor:

@@ -9,18 +9,22 @@ from typing import Any, NamedTuple
 
 
 class Form(NamedTuple):
-    """The form in which a tensor's elements are written: each padded to `width`."""
+    """The form in which a tensor's elements are written: padded to `width`, or not."""
 
     width: int
     text: Callable[[Any], str]
+    pads: bool = True
 
     def __call__(self, value: Any) -> str:
         """Return the text of one element."""
-        return self.text(value).rjust(self.width)
+        text = self.text(value)
+        return text.rjust(self.width) if self.pads else text
 
 
 def form_of(values: list[Any], precision: int, sci_mode: bool | None) -> Form:
-    """Return the common form of `values`, which are all bool, all int or all float."""
+    """Return the common form of `values`: all bool, all int, all float or complex."""
+    if values and isinstance(values[0], complex):
+        return _form_of_complex(values, precision, sci_mode)
     if not values or not isinstance(values[0], float):
         return Form(max(map(len, map(str, values)), default=1), str)
     counting = [v for v in values if v and math.isfinite(v)]
@@ -31,6 +35,21 @@ def form_of(values: list[Any], precision: int, sci_mode: bool | None) -> Form:
     code = f"{{:.{precision}{'e' if exponents else 'f'}}}"
     text = _whole if whole and not exponents else code.format
     return Form(max(len(text(v)) for v in counting), text)
+
+
+def _form_of_complex(
+    values: list[complex], precision: int, sci_mode: bool | None
+) -> Form:
+    """Return the form of complex numbers, whose parts have forms of their own."""
+    real = form_of([z.real for z in values], precision, sci_mode)
+    imag = form_of([z.imag for z in values], precision, sci_mode)
+
+    def text(z: complex) -> str:
+        below = imag.text(z.imag)
+        sign = "" if below.startswith(("-", "+")) else "+"
+        return f"{real.text(z.real).rjust(real.width)}{sign}{below}j"
+
+    return Form(real.width + imag.width + 1, text, pads=False)
 
 
 def _needs_exponents(values: list[float], whole: bool) -> bool:

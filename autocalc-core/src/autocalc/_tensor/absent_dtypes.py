@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import ml_dtypes
 import numpy as np
 
-from autocalc._tensor.dtypes import ALL, DType
+from autocalc._tensor.dtypes import ALL, COMPLEX, DType
 from autocalc.errors import DTypeError
 
 
@@ -43,7 +43,7 @@ class AbsentDType(DType):
     def numpy(self) -> NoReturn:  # type: ignore[override]  # which is why it is absent
         raise DTypeError(
             f"dtype {self.name} is not supported: no kernel computes with it. AutoCalc "
-            f"has {', '.join(dtype.name for dtype in ALL)}."
+            f"has {', '.join(dtype.name for dtype in ALL + COMPLEX)}."
         )
 
     def __reduce__(self) -> Any:
@@ -51,11 +51,9 @@ class AbsentDType(DType):
 
 
 _MADE: dict[str, AbsentDType] = {}
-_OTHER_NAMES = {"chalf": "complex32", "cfloat": "complex64", "cdouble": "complex128"}
+_OTHER_NAMES = {"chalf": "complex32"}
 _LIMITS: dict[str, Any] = {
     "complex32": np.float16,
-    "complex64": np.float32,
-    "complex128": np.float64,
     "float8_e4m3fn": ml_dtypes.float8_e4m3fn,
     "float8_e4m3fnuz": ml_dtypes.float8_e4m3fnuz,
     "float8_e5m2": ml_dtypes.float8_e5m2,

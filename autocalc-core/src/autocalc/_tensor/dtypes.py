@@ -17,6 +17,9 @@ from autocalc._tensor import spelling
 from autocalc._tensor.checks import short
 from autocalc.errors import DTypeError
 
+_CATEGORIES = {"b": 0, "i": 1, "u": 1, "f": 2, "V": 2, "c": 3}
+OF_COMPLEX = _CATEGORIES["c"]
+
 
 class DType:
     """The type of a tensor's elements; there is one object for each dtype.
@@ -28,7 +31,11 @@ class DType:
     itemsize
         The number of bytes of one element.
     is_floating_point
-        Whether the elements are floats, so that gradients exist.
+        Whether the elements are floats.
+    is_complex
+        Whether the elements are complex numbers.
+    is_differentiable
+        Whether the elements are floats or complex numbers, so that gradients exist.
 
     Examples
     --------
@@ -42,23 +49,53 @@ class DType:
 
     __slots__ = ("category", "is_floating_point", "itemsize", "name", "numpy")
 
+    category: int
+
     def __init__(self, name: str, numpy: Any) -> None:
         self.name = name
         self.numpy: np.dtype[Any] = np.dtype(numpy)
         self.itemsize = self.numpy.itemsize
-        #: 0 for bool, 1 for integers, 2 for floats.
-        self.category = {"b": 0, "i": 1, "u": 1, "f": 2, "V": 2}[self.numpy.kind]
+        #: 0 for bool, 1 for integers, 2 for floats, 3 for complex numbers.
+        self.category = _CATEGORIES[self.numpy.kind]
         self.is_floating_point = self.category == 2
 
     @property
     def is_signed(self) -> bool:
         """Whether the dtype can hold negative values."""
-        return self.is_floating_point or self.numpy.kind == "i"
+        return self.category > 1 or self.numpy.kind == "i"
 
     @property
     def is_complex(self) -> bool:
-        """Whether the dtype is complex: always False."""
-        return False
+        """Whether the elements are complex numbers."""
+        return self.category == OF_COMPLEX
+
+    @property
+    def is_differentiable(self) -> bool:
+        """Whether the elements are floats or complex numbers, which have gradients."""
+        return self.is_floating_point or self.is_complex
+
+    def to_complex(self) -> DType:
+        """Return the complex dtype whose parts are as precise as this dtype.
+
+        Raises
+        ------
+        DTypeError
+            If the dtype is neither floating-point nor complex.
+        """
+        if self.is_complex:
+            return self
+        if not self.is_floating_point:
+            raise DTypeError(
+                f"to_complex: {self.name} has no complex dtype; convert the tensor to "
+                "float32 or float64 first."
+            )
+        return complex128 if self is float64 else complex64
+
+    def to_real(self) -> DType:
+        """Return the dtype of the parts of a complex dtype; other dtypes are kept."""
+        if not self.is_complex:
+            return self
+        return float64 if self is complex128 else float32
 
     @property
     def is_half(self) -> bool:
@@ -85,12 +122,16 @@ bool_ = DType("bool", "?")
 uint16 = DType("uint16", "u2")
 uint32 = DType("uint32", "u4")
 uint64 = DType("uint64", "u8")
+complex64 = DType("complex64", "c8")
+complex128 = DType("complex128", "c16")
+cfloat, cdouble = complex64, complex128
 
 ALL = (float32, float64, float16, bfloat16, int8, int16, int32, int64, uint8, bool_)
+COMPLEX = (complex64, complex128)
 #: Dtypes for storage: tensors are made, converted, viewed and compared.
 STORED = (uint16, uint32, uint64)
-_BY_NUMPY = {dtype.numpy: dtype for dtype in ALL + STORED}
-_BY_NAME = {dtype.name: dtype for dtype in ALL + STORED}
+_BY_NUMPY = {dtype.numpy: dtype for dtype in ALL + STORED + COMPLEX}
+_BY_NAME = {dtype.name: dtype for dtype in ALL + STORED + COMPLEX}
 
 _default = float32
 bind(default_dtype=_default)
@@ -119,6 +160,8 @@ def as_dtype(given: Any) -> DType:
         return given
     if given is float:
         return float64  # Python's float has 64 bits, whatever the default dtype is
+    if given is complex:
+        return complex128
     if given is int or given is bool:
         return int64 if given is int else bool_
     if isinstance(given, str) and given in _BY_NAME:
@@ -133,7 +176,7 @@ def _unsupported(given: object) -> DTypeError:
     text = str(given) if isinstance(given, (str, np.dtype)) else short(given)
     return DTypeError(
         f"dtype {text} is not supported; AutoCalc has "
-        f"{', '.join(dtype.name for dtype in ALL)}."
+        f"{', '.join(dtype.name for dtype in ALL + COMPLEX)}."
     )
 
 
@@ -194,6 +237,8 @@ def of_scalar(value: object) -> DType:
         return bool_
     if isinstance(value, (int, np.integer)):
         return int64
+    if isinstance(value, (complex, np.complexfloating)):
+        return _default.to_complex()
     return _default
 
 
@@ -222,6 +267,9 @@ def promote(a: DType, b: DType) -> DType:
     if a is b:
         return a
     a, b = as_dtype(a), as_dtype(b)
+    if OF_COMPLEX in (a.category, b.category):
+        wide = float64 in (a, b) or complex128 in (a, b)
+        return complex128 if wide else complex64
     if a.category != b.category and 2 in (a.category, b.category):
         return a if a.category > b.category else b
     if a in STORED or b in STORED:
@@ -252,7 +300,15 @@ def result_dtype(a: DType, a_rank: int, b: DType, b_rank: int) -> DType:
     strong, weak = (a, b) if a_rank > b_rank else (b, a)
     if weak.category <= strong.category:
         return strong
+    if weak.is_complex:  # a complex number is as precise as the floats next to it
+        known = strong.is_floating_point
+        return strong.to_complex() if known else _of_weak_complex(weak, a_rank, b_rank)
     weak_rank = min(a_rank, b_rank)
     if weak_rank == 0 and weak.is_floating_point:
         return _default
     return weak
+
+
+def _of_weak_complex(weak: DType, a_rank: int, b_rank: int) -> DType:
+    """Return the dtype of a complex operand next to integers or booleans."""
+    return weak if min(a_rank, b_rank) else _default.to_complex()

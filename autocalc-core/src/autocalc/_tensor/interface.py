@@ -27,7 +27,7 @@ class TensorInterface(Generic[TensorT]):
 
     @property
     def H(self) -> TensorT:
-        """A view of the transpose of a matrix; all tensors are real."""
+        """The conjugate of the transpose of a matrix; a view if it is real."""
         ...
 
     @property
@@ -419,7 +419,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def adjoint(self) -> TensorT:
-        """Return a view of `input` with the last two dimensions exchanged."""
+        """Return the conjugate of each transposed matrix, ``[..., n, m]``."""
         ...
 
     def all(
@@ -481,7 +481,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def angle(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the angle of each real number: pi for negative ones, 0 for others."""
+        """Return the angle of each number in radians, from -pi to pi."""
         ...
 
     def any(
@@ -806,12 +806,20 @@ class TensorInterface(Generic[TensorT]):
         """Raise an error, because the tensor is dense."""
         ...
 
+    def cdouble(self) -> TensorT:
+        """Return the tensor converted to complex128."""
+        ...
+
     def ceil(self, *, out: TensorT | None = None) -> TensorT:
         """Return x rounded up to an integer, element by element."""
         ...
 
     def ceil_(self) -> TensorT:
         """Apply `ceil` to the tensor in place; return the tensor."""
+        ...
+
+    def cfloat(self) -> TensorT:
+        """Return the tensor converted to complex64."""
         ...
 
     def char(self) -> TensorT:
@@ -911,15 +919,15 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def conj(self) -> TensorT:
-        """Return `input` itself, because all tensors are real."""
+        """Return the conjugate of each complex number, or `input` itself if it is real."""
         ...
 
     def conj_physical(self, *, out: TensorT | None = None) -> TensorT:
-        """Return `input` itself, because all tensors are real."""
+        """Return the conjugate of each complex number, or `input` itself if it is real."""
         ...
 
     def conj_physical_(self) -> TensorT:
-        """Return the tensor itself, because all tensors are real."""
+        """Replace each complex number by its conjugate; return the tensor."""
         ...
 
     def contiguous(self, memory_format: Any = contiguous_format) -> TensorT:
@@ -1516,8 +1524,8 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     @property
-    def imag(self) -> Any:
-        """Raise an error, because real tensors have no imaginary part."""
+    def imag(self) -> TensorT:
+        """A view of the imaginary parts of a complex tensor."""
         ...
 
     def index_add(
@@ -1667,7 +1675,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def is_complex(self) -> builtins.bool:
-        """Return False: there are no complex dtypes."""
+        """Return whether the elements are complex numbers."""
         ...
 
     def is_conj(self) -> builtins.bool:
@@ -1766,7 +1774,22 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def isreal(self) -> TensorT:
-        """Return True for each element, because all tensors are real."""
+        """Return whether each element is real: its imaginary part is 0."""
+        ...
+
+    def istft(
+        self,
+        n_fft: builtins.int,
+        hop_length: builtins.int | None = None,
+        win_length: builtins.int | None = None,
+        window: TensorT | None = None,
+        center: builtins.bool = True,
+        normalized: builtins.bool = False,
+        onesided: builtins.bool | None = None,
+        length: builtins.int | None = None,
+        return_complex: builtins.bool = False,
+    ) -> TensorT:
+        """Return the signal whose short-time Fourier transform is given; see `stft`."""
         ...
 
     def kron(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
@@ -2016,7 +2039,7 @@ class TensorInterface(Generic[TensorT]):
 
     @property
     def mH(self) -> TensorT:
-        """A view with the last two dimensions exchanged; all tensors are real."""
+        """The conjugates of the transposed matrices; a view if they are real."""
         ...
 
     @property
@@ -2559,7 +2582,7 @@ class TensorInterface(Generic[TensorT]):
 
     @property
     def real(self) -> TensorT:
-        """The tensor itself, because all tensors are real."""
+        """A view of the real parts; the tensor itself if it is real."""
         ...
 
     def reciprocal(self, *, out: TensorT | None = None) -> TensorT:
@@ -2645,7 +2668,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def resolve_conj(self) -> TensorT:
-        """Return `input` itself, because all tensors are real."""
+        """Return `input` itself, because conjugates are always computed at once."""
         ...
 
     def resolve_neg(self) -> TensorT:
@@ -2797,11 +2820,11 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def sgn(self, *, out: TensorT | None = None) -> TensorT:
-        """Return 1 where x is positive, 0 where it is 0, -1 where it is negative, element by element."""
+        """Return z / abs(z) of complex numbers, and 0 for 0; the sign of real numbers."""
         ...
 
     def sgn_(self) -> TensorT:
-        """Apply `sign` to the tensor in place; return the tensor."""
+        """Apply `sgn` to the tensor in place; return the tensor."""
         ...
 
     def share_memory_(self) -> TensorT:
@@ -2960,6 +2983,22 @@ class TensorInterface(Generic[TensorT]):
         keepdims: Any = None,
     ) -> TensorT:
         """Return the standard deviation over `dim`, the square root of `var`."""
+        ...
+
+    def stft(
+        self,
+        n_fft: builtins.int,
+        hop_length: builtins.int | None = None,
+        win_length: builtins.int | None = None,
+        window: TensorT | None = None,
+        center: builtins.bool = True,
+        pad_mode: builtins.str = "reflect",
+        normalized: builtins.bool = False,
+        onesided: builtins.bool | None = None,
+        return_complex: builtins.bool | None = None,
+        align_to_window: builtins.bool | None = None,
+    ) -> TensorT:
+        """Return the short-time Fourier transform: the spectra of overlapping frames."""
         ...
 
     def storage(self) -> Any:

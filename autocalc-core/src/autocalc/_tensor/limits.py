@@ -15,6 +15,9 @@ from autocalc.errors import DTypeError
 __all__ = ["finfo", "iinfo"]
 
 
+_COMPLEX = (dtypes.complex64, dtypes.complex128)
+
+
 class finfo:
     """The numerical limits of a floating-point dtype, by default of the default dtype.
 
@@ -34,6 +37,7 @@ class finfo:
 
     def __init__(self, dtype: DType | None = None) -> None:
         kind = dtypes.as_dtype(dtype or dtypes.get_default_dtype())
+        kind = kind.to_real() if kind in _COMPLEX else kind
         if kind.category != 2:
             message = f"finfo: {kind.name} is not a floating-point dtype; use iinfo."
             raise DTypeError(message)

@@ -169,7 +169,7 @@ def _extras(x: Any) -> list[str]:
         extras.append(f"device={str(x.device)!r}")
     usual = [dtypes.get_default_dtype()]
     if x.numel():
-        usual += [dtypes.int64, dtypes.bool_]
+        usual += [dtypes.int64, dtypes.bool_, usual[0].to_complex()]
     hidden = x.is_meta or (_options.edgeitems == 0 and x.numel() > _options.threshold)
     if hidden or (x.numel() == 0 and x.ndim != 1):
         extras.append(f"size={tuple(x.shape)}")
@@ -191,6 +191,8 @@ def _elements_text(x: Any, o: Options) -> str:
     if x.is_floating_point():
         with np.errstate(invalid="ignore"):  # for signalling NaNs
             array = array.astype(np.float64)
+    elif x.is_complex():
+        array = array.astype(np.complex128)
     edge = o.edgeitems if array.size > o.threshold else None
     shown = array
     for axis, n in enumerate(array.shape):

@@ -13,7 +13,7 @@ from autocalc._dispatch.device.device import DeviceArray, without_tangent
 from autocalc._dispatch.engine.eager import accelerate, accelerated, bind
 from autocalc._dispatch.selection.layout import dense_order, fits_order
 from autocalc._dispatch.selection.state import current, recordings, refuse_reading
-from autocalc._dispatch.selection.upcast import FLOAT_KINDS
+from autocalc._dispatch.selection.upcast import FLOAT_KINDS, REAL_KINDS
 from autocalc._graph._node import Leaf, Node, Version
 from autocalc._tensor import dtypes
 from autocalc._tensor.checks import FLAG, as_int, check_flag, check_type
@@ -195,7 +195,7 @@ class Tensor(Methods):
 
     def is_floating_point(self) -> bool:
         """Return whether the tensor has a floating-point dtype."""
-        return self._array.dtype.kind in FLOAT_KINDS
+        return self._array.dtype.kind in REAL_KINDS
 
     # ---- its place in the graph ----------------------------------------------------
 
@@ -392,7 +392,7 @@ class Tensor(Methods):
         check_type("data", "value", value, Tensor, "a tensor")
         if not self.is_leaf:
             self._check_same_kind(value)
-        elif self._edge is not None and not value.is_floating_point():
+        elif self._edge is not None and not value.dtype.is_differentiable:
             raise DTypeError(
                 "data: the new values of a tensor that requires a gradient must be "
                 f"floating point or complex dtype, not {value.dtype.name}."

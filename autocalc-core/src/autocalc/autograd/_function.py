@@ -411,7 +411,7 @@ def _record(
             if id(out) in ctx._dirty:
                 _check_no_leaf(cls, out)
                 record_write(out, edge)
-            elif out.is_floating_point():
+            elif out.dtype.is_differentiable:
                 result = make(out._array, edge)
                 result._version = out._version
                 if id(out) in inputs or out._view.__class__ is tuple:

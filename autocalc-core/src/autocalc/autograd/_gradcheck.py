@@ -14,6 +14,7 @@ from autocalc._dispatch._callers import warn
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._ops._operator.partial_writes import in_strides
 from autocalc._ops.arranging.joining import stack
+from autocalc._ops.views import complex_views
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import number, require, short
 from autocalc._tensor.generator import Generator
@@ -26,6 +27,7 @@ from autocalc.autograd._gradcheck_modes import (
     of_values,
     same,
 )
+from autocalc.autograd._gradcheck_pairs import in_pairs
 from autocalc.autograd._gradients import grad
 from autocalc.errors import ArgumentError, AutocalcWarning, GradError
 
@@ -178,7 +180,7 @@ def gradcheck(
         check_forward_ad=check_forward_ad,
         check_backward_ad=check_backward_ad,
     )
-    given = _arguments(where, "inputs", inputs)
+    func, given = in_pairs(func, _arguments(where, "inputs", inputs))
     func, given = of_values(func, given)
     tolerance = _Tolerance.of(where, func, eps=eps, atol=atol, rtol=rtol)
     allowed = number(where, "nondet_tol", nondet_tol)
@@ -225,6 +227,8 @@ def gradgradcheck(
     masked: bool = False,
 ) -> bool:
     """Compare the second derivatives of `func` with central differences.
+
+    Complex inputs and outputs are pairs of real numbers in error messages.
 
     Parameters
     ----------
@@ -279,7 +283,7 @@ def gradgradcheck(
         check_rev_over_rev=check_rev_over_rev,
         fast_mode=fast_mode,
     )
-    given = _arguments(where, "inputs", inputs)
+    func, given = in_pairs(func, _arguments(where, "inputs", inputs))
     func, given = of_values(func, given)
     _Tolerance.of(where, func, eps=eps, atol=atol, rtol=rtol)
     checked = _checked_inputs(where, given)
@@ -291,6 +295,7 @@ def gradgradcheck(
         ]
     else:
         seeds = _arguments(where, "grad_outputs", grad_outputs)
+        seeds = in_pairs(None, seeds)[1]
     if len(seeds) != len(outputs):
         raise ArgumentError(
             f"{where}: {len(seeds)} `grad_outputs` for {len(outputs)} outputs; give "
@@ -560,7 +565,8 @@ def _outputs(func: Callable[..., Any], inputs: Sequence[Any]) -> list[Tensor]:
     """Return the floating-point tensors that `func` gives; it may change its inputs."""
     results = func(*map(_copied, inputs))
     results = results if isinstance(results, (list, tuple)) else [results]
-    return [y for y in results if isinstance(y, Tensor) and y.is_floating_point()]
+    found = [y for y in results if isinstance(y, Tensor) and y.dtype.is_differentiable]
+    return [complex_views.pairs_view(y) if y.is_complex() else y for y in found]
 
 
 def _copied(x: Any) -> Any:

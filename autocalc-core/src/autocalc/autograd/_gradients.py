@@ -443,6 +443,12 @@ def _seed(where: str, y: Any, g: Any, i: int) -> Tensor:
                 "`gradient` with the shape of the tensor, or reduce it with .sum() or "
                 ".mean() first."
             )
+        if y.is_complex():
+            raise GradError(
+                f"{where}: grad can be implicitly created only for real scalar outputs "
+                f"but got {y.dtype}. Pass `gradient`, or take .abs() or .real of the "
+                "result."
+            )
         return make(arrays.full(y.shape, 1, y._array.dtype), None)
     if not isinstance(g, Tensor):
         raise DTypeError(
@@ -454,7 +460,15 @@ def _seed(where: str, y: Any, g: Any, i: int) -> Tensor:
             f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape!s} and "
             f"output[{i}] has a shape of {y.shape!s}."
         )
-    return g if g._array.dtype is y._array.dtype else g.to(y.dtype)
+    if g._array.dtype is y._array.dtype:
+        return g
+    if g.is_complex() is not y.is_complex():
+        raise GradError(
+            f"{where}: the gradient that was given is {g.dtype.name}, but the tensor "
+            f"is {y.dtype.name}: for complex tensors, both are required to have the "
+            "same dtype. Convert the gradient."
+        )
+    return g.to(y.dtype)
 
 
 def _seed_of_edge(where: str, g: Any) -> Tensor:

@@ -404,7 +404,7 @@ class _Call:
         return func(*self.inputs)
 
     def _check_tensor(self, what: str, x: Any) -> None:
-        if not isinstance(x, Tensor) or not x.is_floating_point():
+        if not isinstance(x, Tensor) or not x.dtype.is_differentiable:
             given = x.dtype.name if isinstance(x, Tensor) else type(x).__name__
             kind = "inputs" if what.startswith("`inputs") else "outputs"
             kind += "" if kind == "inputs" else " of the user-provided function"

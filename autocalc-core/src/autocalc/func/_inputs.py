@@ -91,7 +91,7 @@ def check_inputs(where: str, leaves: Sequence[Any]) -> None:
                 f"with respect to tensors: Expected all inputs to be Tensors. Choose "
                 f"the tensors by `argnums`."
             )
-        if not x.is_floating_point():
+        if not x.dtype.is_differentiable:
             raise DTypeError(
                 f"{where}: an argument is {x.dtype.name}; derivatives are taken with "
                 f"respect to floating-point tensors. Convert it with .float()."

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.complex_calls import REAL_OF
 from autocalc._dispatch.selection.upcast import computed_in
 from autocalc._ops._operator.checks import check_float
 from autocalc._ops._operator.kinds import is_of_kind
@@ -288,21 +289,25 @@ def _by_dtype(where: str, parameters: Tensor | Iterable[Tensor]) -> list[list[Te
 
 def _scale(grads: list[Tensor], norm: Any, limit: float) -> None:
     """Scale gradients of one dtype; half precision is computed in float32."""
-    dtype = computed_in(grads[0]._array.dtype)
+    in_pairs = grads[0].is_complex()
+    each = [arrays.as_pairs(g._array) if in_pairs else g._array for g in grads]
+    dtype = computed_in(each[0].dtype)
     factor = _factor(norm if norm.dtype == dtype else arrays.cast(norm, dtype), limit)
-    arrays.scale([g._array for g in grads], factor)
+    arrays.scale(each, factor)
     _count_writes(grads)
 
 
 def _rounded(norm: Any, elements: list[Any]) -> Any:
     """Return the norm of arrays in their common dtype, if they have one."""
-    kinds = {a.dtype for a in elements}
+    kinds = {REAL_OF.get(a.dtype, a.dtype) for a in elements}
     dtype = kinds.pop() if len(kinds) == 1 else norm.dtype
     return norm if norm.dtype == dtype else arrays.cast(norm, dtype)
 
 
 def _norm(grads: list[Any], p: float) -> Any:
     """Return the p-norm of all elements as a 0-d array; for halves in float32."""
+    if grads[0].dtype.kind == "c":
+        grads = [arrays.as_pairs(g) if p == 2 else arrays.abs(g) for g in grads]
     dtype = computed_in(grads[0].dtype)
     if grads[0].dtype != dtype:
         grads = [arrays.cast(g, dtype) for g in grads]

@@ -47,5 +47,44 @@ class Batch:
             if cell is not None:
                 cell.count += 1
 
+    def in_pairs(self) -> None:
+        """Prepare the arrays for the kernel; only complex ones need it."""
+
     #: Called after a kernel has written to the parameters.
     written = bump
+
+
+class PairBatch(Batch):
+    """Complex parameters, which are updated as pairs of real numbers.
+
+    States have the dtype of the parameter, as in PyTorch.  Those that an optimizer
+    makes of the tensors from `each` are pairs.
+    """
+
+    __slots__ = ()
+
+    def in_pairs(self) -> None:
+        """View the parameters and gradients as real numbers."""
+        self.params = [arrays.as_pairs(a) for a in self.params]
+        self.grads = [arrays.as_pairs(a) for a in self.grads]
+        self.dtype = self.params[0].dtype
+
+    def kept(self, name: str) -> list[Any]:
+        """Return views of the arrays that the states hold, initially complex zeros."""
+        result = []
+        for state, param in zip(self.states, self.tensors, strict=True):
+            tensor = state.get(name)
+            if tensor is None:
+                a = param._array
+                tensor = state[name] = make(arrays.zeros(a.shape, a.dtype), None)
+            held = tensor._array
+            result.append(arrays.as_pairs(held) if tensor.is_complex() else held)
+        return result
+
+    def each(self) -> Iterator[tuple[Tensor, Tensor, State]]:
+        """Return the parameters and gradients as pairs, with the states."""
+        for param, state in zip(self.tensors, self.states, strict=True):
+            pairs = make(arrays.as_pairs(param._array), None)
+            pairs._version = param._cell()
+            grad: Any = param.grad
+            yield pairs, make(arrays.as_pairs(grad._array), None), state

@@ -23,7 +23,7 @@ from autocalc._tensor import Tensor
 from autocalc._tensor.checks import all_of, check_switches, check_type, sequence
 from autocalc.errors import ArgumentError, DTypeError, MissingKeyError
 from autocalc.optim import _hooks, _state
-from autocalc.optim._batch import Batch
+from autocalc.optim._batch import Batch, PairBatch
 from autocalc.optim._hooks import Hooked
 from autocalc.optim._rates import is_rate, rate_of
 from autocalc.optim._wide import SETTINGS, WideBatch, is_asked
@@ -297,11 +297,14 @@ class Optimizer(Hooked):
             key = (array.dtype, self._step_key(state))
             batch = batches.get(key)
             if batch is None:
-                batch = batches[key] = Batch(array.dtype)
+                kind = PairBatch if array.dtype.kind == "c" else Batch
+                batch = batches[key] = kind(array.dtype)
             batch.tensors.append(param)
             batch.states.append(state)
             batch.params.append(array)
             batch.grads.append(given)
+        for batch in batches.values():
+            batch.in_pairs()
         if "master_weights" in group or "stochastic_rounding" in group:
             return [self._widened(batch, group) for batch in batches.values()]
         return batches.values()

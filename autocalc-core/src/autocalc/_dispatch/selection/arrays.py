@@ -34,6 +34,8 @@ from autocalc._dispatch.device.levels import hidden, shown, unshared, without_le
 from autocalc._dispatch.device.slice_ranges import common_storage, slice_ranges
 from autocalc._dispatch.engine.eager import accelerated, elementwise
 from autocalc._dispatch.selection.call import KernelCall
+from autocalc._dispatch.selection.complex_calls import copy_real_part
+from autocalc._dispatch.selection.complex_parts import ComplexParts
 from autocalc._dispatch.selection.layout import (
     empty_as,
     empty_channels_last,
@@ -66,6 +68,8 @@ def unary(general: KernelCall) -> Callable[..., Array]:
         dtype = a.dtype
         kernel = selection.tables[index].get(dtype)
         if kernel is None:
+            if dtype.kind == "c":
+                return general(a, into=into)
             kernel = general.first(selection, dtype, (a,))
         if into is not None:
             if into.dtype is not dtype:
@@ -95,6 +99,8 @@ def binary(general: KernelCall) -> Callable[..., Array]:
         selection = current().selection
         kernel = selection.tables[index].get(dtype)
         if kernel is None:
+            if dtype.kind == "c":
+                return general(a, b, into=into)
             kernel = general.first(selection, dtype, (a, b))
         if into is None:
             shape = a.shape
@@ -126,6 +132,8 @@ def copier(general: KernelCall) -> Callable[..., Array]:
             kernel = transfer
             if here is there:
                 kernel, _ = general.decided(a, into=into)
+            if dtype.kind == "c" and into.dtype.kind not in "cb":
+                kernel = copy_real_part
             selection.remember(index, key, kernel)
         kernel(into, a)
         return into
@@ -201,7 +209,7 @@ def refiller(general: KernelCall) -> Callable[[Array, Any], None]:
     return refill
 
 
-class Arrays:
+class Arrays(ComplexParts):
     """The namespace; each kernel is an attribute with the kernel's name."""
 
     #: Whether the computations of rules in this namespace are themselves recorded.
@@ -442,11 +450,6 @@ class Arrays:
             raise
 
     @staticmethod
-    def reinterpret(a: Array, dtype: DType) -> Array:
-        """Return a view that interprets the same bytes as elements of `dtype`."""
-        return a.view(dtype)  # the view of a device's array is on the same device
-
-    @staticmethod
     def strided(
         a: Array, shape: Shape, strides: Sequence[int], offset: int = 0
     ) -> Array:
@@ -527,6 +530,8 @@ def constant(value: Any, dtype: Any) -> Array:
         if cell is not None:  # the number varies while `compile` records
             made: Array = cell(dtype, _number)
             return made
+        if isinstance(value, (complex, np.complexfloating)):
+            return _number(complex(value), dtype)  # 1 - 0j and 1 would be equal keys
         value = _exact(value)  # because it is used as a key
     if value == 0 and isinstance(value, float) and copysign(1.0, value) < 0:
         return _number(value, dtype)  # -0.0 and 0 would be the same key in a dict

@@ -9,6 +9,11 @@ from typing import Any
 from numpy import ndarray
 
 from autocalc._dispatch.device.device import host_dtype, host_meta, meta_on, place_of
+from autocalc._dispatch.selection.complex_calls import (
+    complex_metas,
+    complex_of,
+    real_metas,
+)
 from autocalc._dispatch.selection.layout import LayoutPlan, keeps_layout, plan_layout
 from autocalc._dispatch.selection.provided import provided
 from autocalc._dispatch.selection.select import (
@@ -42,6 +47,7 @@ Plan = tuple[Entry, Metas, tuple[Any, ...], LayoutPlan | None]
 
 #: Kernels whose results backward rules need in float32. The native engine looks up
 #: decisions by dtype alone. It finds none for halves, and leaves these calls to Python.
+#: Calls with complex numbers are left to Python in the same way.
 KEPT_WIDE: set[int] = set()
 
 
@@ -146,6 +152,11 @@ class KernelCall:
         The spec's rule runs once for each combination of shapes, dtypes and attributes.
         """
         operands, given = args[: self._n_operands], args[self._n_operands :]
+        if complex_of(*operands) is not None:
+            cache_key = "complex", cache_key  # not for the engine, which has no such op
+            known: Plan | None = selection.tables[self.index].get(cache_key)
+            if known is not None:
+                return known
         attributes = self._attributes(given)
         metas = self._metas(operands, attributes, None)
         wanted = want | self._mandatory
@@ -209,9 +220,11 @@ class KernelCall:
         attributes: tuple[Any, ...] = (),
     ) -> Entry:
         """Decide for a wrapper that stores decisions under its own keys."""
-        halves = half_of(*operands) is not None
-        if halves and self.index in KEPT_WIDE:
-            cache_key = "halves", cache_key
+        apart = complex_of(*operands) is not None
+        if not apart and self.index in KEPT_WIDE:
+            apart = half_of(*operands) is not None
+        if apart:
+            cache_key = "apart", cache_key
             known: Entry | None = selection.tables[self.index].get(cache_key)
             if known is not None:
                 return known
@@ -335,12 +348,17 @@ class KernelCall:
         if place is not None:
             given, free = [host_meta(meta) for meta in given], host_meta(free)
         half, narrow = half_of(*given, free), given
-        if half is not None:
+        imaginary = complex_of(*given)
+        if imaginary is not None:
+            *given, free = real_metas(self.spec, (*given, free))
+        elif half is not None:
             given, free = [wide_meta(meta) for meta in given], wide_meta(free)
         keywords = {} if free is None else free._asdict()
         metas = self.spec.rule(*given, *attributes, **keywords)
         metas = (metas,) if isinstance(metas, Meta) else tuple(metas)
-        if half is not None:
+        if imaginary is not None:
+            metas = complex_metas(self.spec, metas, imaginary)
+        elif half is not None:
             metas = tuple(
                 narrow_meta(meta, self._half_of(i, narrow, half))
                 for i, meta in enumerate(metas)

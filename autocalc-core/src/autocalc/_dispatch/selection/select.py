@@ -28,6 +28,7 @@ from autocalc._dispatch.selection.acceptance import (
     serves,
     too_imprecise,
 )
+from autocalc._dispatch.selection.complex_calls import ONLY_REFERENCE, is_complex_key
 from autocalc._dispatch.selection.explained import explained
 from autocalc._dispatch.selection.provided import provided
 from autocalc._dispatch.selection.upcast import WIDE, wide_key
@@ -460,6 +461,8 @@ class Selection:
         An offer consists of a rank, a function, and the set's own kernel if this runs.
         """
         found = registry()
+        if is_complex_key(key) and kernel_set.name != "reference":
+            return ONLY_REFERENCE
         if not serves(kernel_set, key.device):
             return f"it serves the device {kernel_set.device}"
         if self._must_be_deterministic() and kernel_set.determinism is None:

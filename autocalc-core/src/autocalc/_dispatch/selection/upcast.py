@@ -20,7 +20,9 @@ from autocalc._kernels.work import nbytes
 
 FLOAT32 = np.dtype(np.float32)
 #: NumPy's kinds of floating-point dtypes; bfloat16 has the kind of unknown dtypes.
-FLOAT_KINDS = "fV"
+REAL_KINDS = "fV"
+#: The kinds of dtypes that have gradients: floats and complex numbers.
+FLOAT_KINDS = REAL_KINDS + "c"
 HALVES = frozenset({np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16)})
 
 #: The offer of a kernel set for a call of halves that it accepts only in float32.

@@ -65,6 +65,8 @@ def backward(make: Make) -> Iterator[Sample]:
 
 def both_sigmoids(xp: Any, a: Array) -> tuple[Array, Array]:
     """Return sigmoid(a) and sigmoid(-a), computed from one exponential."""
+    if a.dtype.kind == "c":
+        return 1 / (1 + xp.exp(-a)), 1 / (1 + xp.exp(a))
     decay = xp.exp(-xp.absolute(a))
     large = 1 / (1 + decay)
     small = decay * large

@@ -15,7 +15,12 @@ from autocalc._kernels.spec import Array, Sample
 
 
 @elementwise(
-    "1 / (1 + exp(-a))", lead="exp", budget=ulps(2), flops=15, flushes=("out",)
+    "1 / (1 + exp(-a))",
+    lead="exp",
+    budget=ulps(2),
+    flops=15,
+    flushes=("out",),
+    complex=True,
 )
 def sigmoid(xp: Any, a: Array) -> Array:
     # In float64, the error of the formula is 2.44 ULP, but the budget is 2.
@@ -32,6 +37,7 @@ def sigmoid_backward_samples(make: Make) -> Iterator[Sample]:
     budget=ulps(4),
     flops=3,
     samples=sigmoid_backward_samples,
+    complex=True,
 )
 def sigmoid_backward(xp: Any, g: Array, y: Array) -> Array:
     g_, y = wide(xp, g), wide(xp, y)
@@ -48,6 +54,7 @@ def tanh_backward_samples(make: Make) -> Iterator[Sample]:
     budget=ulps(4),
     flops=4,
     samples=tanh_backward_samples,
+    complex=True,
 )
 def tanh_backward(xp: Any, g: Array, y: Array) -> Array:
     g_, y = wide(xp, g), wide(xp, y)

@@ -20,7 +20,7 @@ from autocalc._kernels.precision import narrow, sigmoid_of, wide
 from autocalc._kernels.spec import Array, Attributes
 
 
-@elementwise("a * sigmoid(a)", lead="exp", budget=None, flops=16)
+@elementwise("a * sigmoid(a)", lead="exp", budget=None, flops=16, complex=True)
 def silu(xp: Any, a: Array) -> Array:
     w = wide(xp, a)
     return narrow(w * sigmoid_of(xp, w), a)
@@ -37,6 +37,7 @@ def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> L
     budget=None,
     flops=20,
     samples=backward,
+    complex=True,
 )
 def silu_backward(xp: Any, g: Array, a: Array) -> Array:
     w = wide(xp, a)

@@ -63,6 +63,7 @@ conv = composite(
     "...], zeros around x.",
     key="shapes",
     layout="prefers channels-last",
+    complex=True,
 )
 
 

@@ -60,6 +60,7 @@ conv_dweight = composite(
     key="shapes",
     layout="prefers channels-last",
     accumulates=("dweight", "dbias"),
+    complex=True,
 )
 
 

@@ -67,6 +67,7 @@ conv_dx = composite(
     key="shapes",
     layout="prefers channels-last",
     accumulates=("dx",),
+    complex=True,
 )
 
 

@@ -35,6 +35,7 @@ unfold = composite(
     "The windows of x [N, C, ...] as columns [N, C * taps, windows], both in row-major "
     "order, with zeros around x.",
     key="shapes",
+    complex=True,
 )
 
 
@@ -109,6 +110,7 @@ fold = composite(
     "The adjoint of unfold: the columns x [N, C * taps, windows] are added into zeros "
     "[N, C, *sizes] at the positions that unfold reads.",
     key="shapes",
+    complex=True,
 )
 
 

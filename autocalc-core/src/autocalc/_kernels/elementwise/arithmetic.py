@@ -38,13 +38,18 @@ from autocalc.errors import kernel_data_error
         Case("64x32x28x28 + channel", join(floats(64, 32, 28, 28), floats(32, 1, 1))),
         Case("1024x1024 + transposed", join(floats(1024, 1024), transposed(1024))),
     ],
+    complex=True,
 )
 def add(xp: Any, a: Array, b: Array) -> Array:
     return xp.add(a, b)
 
 
 @elementwise(
-    "a - b", kind="composite", dtypes=NUMBERS, benchmarks=mebi(floats, positive)
+    "a - b",
+    kind="composite",
+    dtypes=NUMBERS,
+    benchmarks=mebi(floats, positive),
+    complex=True,
 )
 def sub(xp: Any, a: Array, b: Array) -> Array:
     return xp.subtract(a, b)
@@ -55,27 +60,29 @@ def _(k: Any, a: Array, b: Array) -> Array:
     return k.add(a, k.neg(b))
 
 
-@elementwise("a * b", dtypes=DTYPES, benchmarks=mebi(floats, positive))
+@elementwise("a * b", dtypes=DTYPES, benchmarks=mebi(floats, positive), complex=True)
 def mul(xp: Any, a: Array, b: Array) -> Array:
     return xp.multiply(a, b)
 
 
-@elementwise("a / b", benchmarks=mebi(floats, positive))
+@elementwise("a / b", benchmarks=mebi(floats, positive), complex=True)
 def div(xp: Any, a: Array, b: Array) -> Array:
     return xp.true_divide(a, b)
 
 
-@elementwise("1 / a", lead="div", benchmarks=mebi(positive))
+@elementwise("1 / a", lead="div", benchmarks=mebi(positive), complex=True)
 def reciprocal(xp: Any, a: Array) -> Array:
     return 1 / a
 
 
-@elementwise("-a", dtypes=NUMBERS, budget=EXACT)
+@elementwise("-a", dtypes=NUMBERS, budget=EXACT, complex=True)
 def neg(xp: Any, a: Array) -> Array:
     return xp.negative(a)
 
 
-@elementwise("|a|", kind="composite", dtypes=NUMBERS, budget=EXACT)
+@elementwise(
+    "|a|", kind="composite", dtypes=NUMBERS, budget=EXACT, complex={"out": "real"}
+)
 def abs_(xp: Any, a: Array) -> Array:
     return xp.absolute(a)
 
@@ -91,6 +98,7 @@ def _(k: Any, a: Array) -> Array:
     "a * b; 0 if the weight a is 0, also for infinite b (NaN if b is NaN).",
     lead="mul",
     benchmarks=mebi(floats, positive),
+    complex=True,
 )
 def weigh(xp: Any, a: Array, b: Array) -> Array:
     of_nothing = (a == 0) & (b == b)  # noqa: PLR0124  NaN alone differs from itself
@@ -134,9 +142,10 @@ def _pow_samples(make: Make) -> Iterator[Sample]:
     flops=20,
     samples=_pow_samples,
     benchmarks=mebi(positive, floats),
+    complex=True,
 )
 def pow_(xp: Any, a: Array, b: Array) -> Array:
-    if a.dtype.kind == "f":
+    if a.dtype.kind in "fc":
         return narrow(xp.power(wide(xp, a), wide(xp, b)), a)
     negative = b < 0  # a**b rounded to zero: not 0 only for a = 1 and -1
     power = xp.power(a, xp.where(negative, xp.bitwise_and(b, 1), b))
@@ -213,7 +222,9 @@ def fmod(xp: Any, a: Array, b: Array) -> Array:
     return xp.fmod(a, b)
 
 
-axpy = primitive("axpy", "y ; alpha x", "y += alpha * x", layout="like", writes=("y",))
+axpy = primitive(
+    "axpy", "y ; alpha x", "y += alpha * x", layout="like", writes=("y",), complex=True
+)
 
 
 @axpy.rule

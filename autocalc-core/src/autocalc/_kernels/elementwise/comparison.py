@@ -21,10 +21,17 @@ from autocalc._kernels.samples import BROADCAST, LARGE, SHAPES, TAILS, Make
 from autocalc._kernels.samples import binary as _binary
 from autocalc._kernels.samples import pairs as _pairs
 from autocalc._kernels.spec import Array, Meta, Sample
+from autocalc.errors import DTypeError
+
+_PARTS = {8: "Float", 16: "Double"}
 
 
 def _compare_rule(a: Meta, b: Meta, op: str) -> Meta:
-    same_dtype("compare", a, b)
+    if same_dtype("compare", a, b).kind == "c" and op not in {"eq", "ne"}:
+        raise DTypeError(
+            f"{op}: \"{op}\" not implemented for 'Complex{_PARTS[a.dtype.itemsize]}': "
+            "complex numbers have no order; compare x.abs() or x.real."
+        )
     return Meta(broadcast_shapes("compare", a.shape, b.shape), BOOL)
 
 
@@ -56,6 +63,7 @@ _COMPARE = {
     rule=_compare_rule,
     samples=compare_samples,
     benchmarks=mebi(floats, floats, attributes=("lt",)),
+    complex="rule",
 )
 def compare(xp: Any, a: Array, b: Array, op: str) -> Array:
     return getattr(xp, _COMPARE[op])(a, b)
@@ -91,6 +99,7 @@ def where_samples(make: Make) -> Iterator[Sample]:
     rule=_where_rule,
     samples=where_samples,
     benchmarks=mebi(bools, floats, floats),
+    complex=True,
 )
 def where(xp: Any, condition: Array, a: Array, b: Array) -> Array:
     return xp.where(condition, a, b)

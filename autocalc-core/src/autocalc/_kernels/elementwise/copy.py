@@ -28,13 +28,19 @@ def _copy_rule(a: Meta) -> Meta:
     rule=_copy_rule,
     layout="contiguous",
     benchmarks=lambda: [Case("1024x1024 transposed", transposed(1024))],
+    complex=True,
 )
 def copy(xp: Any, a: Array) -> Array:
     return a
 
 
 fill = primitive(
-    "fill", "out ; value", "Every element is value.", free=True, dtypes=DTYPES
+    "fill",
+    "out ; value",
+    "Every element is value.",
+    free=True,
+    dtypes=DTYPES,
+    complex=True,
 )
 
 

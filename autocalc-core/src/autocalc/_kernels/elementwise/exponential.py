@@ -16,23 +16,37 @@ from autocalc._kernels.spec import Array, Attributes
 ULP_2 = ulps(2)
 
 
-@elementwise("e ** a", budget=ULP_2, flops=10, benchmarks=lambda: sized(floats))
+@elementwise(
+    "e ** a", budget=ULP_2, flops=10, benchmarks=lambda: sized(floats), complex=True
+)
 def exp(xp: Any, a: Array) -> Array:
     return narrow(xp.exp(wide(xp, a)), a)
 
 
-@elementwise("2 ** a", kind="standalone", budget=ULP_2, flops=10)
+@elementwise("2 ** a", kind="standalone", budget=ULP_2, flops=10, complex=True)
 def exp2(xp: Any, a: Array) -> Array:
+    if a.dtype.kind == "c":
+        return narrow(xp.exp(math.log(2) * wide(xp, a)), a)
     return narrow(xp.exp2(wide(xp, a)), a)
 
 
-@elementwise("e ** a - 1, precise near 0", kind="standalone", budget=ULP_2, flops=15)
+@elementwise(
+    "e ** a - 1, precise near 0",
+    kind="standalone",
+    budget=ULP_2,
+    flops=15,
+    complex=True,
+)
 def expm1(xp: Any, a: Array) -> Array:
     return narrow(xp.expm1(wide(xp, a)), a)
 
 
 @elementwise(
-    "The natural logarithm of a.", budget=ULP_2, flops=10, benchmarks=mebi(positive)
+    "The natural logarithm of a.",
+    budget=ULP_2,
+    flops=10,
+    benchmarks=mebi(positive),
+    complex=True,
 )
 def log(xp: Any, a: Array) -> Array:
     return narrow(xp.log(wide(xp, a)), a)
@@ -44,6 +58,7 @@ def log(xp: Any, a: Array) -> Array:
     budget=ULP_2,
     flops=10,
     benchmarks=mebi(positive),
+    complex=True,
 )
 def log2(xp: Any, a: Array) -> Array:
     return narrow(xp.log2(wide(xp, a)), a)
@@ -55,6 +70,7 @@ def log2(xp: Any, a: Array) -> Array:
     budget=ULP_2,
     flops=10,
     benchmarks=mebi(positive),
+    complex=True,
 )
 def log10(xp: Any, a: Array) -> Array:
     return narrow(xp.log10(wide(xp, a)), a)
@@ -66,13 +82,17 @@ def log10(xp: Any, a: Array) -> Array:
     budget=ULP_2,
     flops=15,
     benchmarks=mebi(positive),
+    complex=True,
 )
 def log1p(xp: Any, a: Array) -> Array:
     return narrow(xp.log1p(wide(xp, a)), a)
 
 
 @elementwise(
-    "The square root of a; NaN if a < 0.", kind="composite", benchmarks=mebi(positive)
+    "The square root of a; NaN if a < 0.",
+    kind="composite",
+    benchmarks=mebi(positive),
+    complex=True,
 )
 def sqrt(xp: Any, a: Array) -> Array:
     return xp.sqrt(a)
@@ -90,6 +110,7 @@ def _(k: Any, a: Array) -> Array:
     budget=ulps(2),
     flops=2,
     benchmarks=mebi(positive),
+    complex=True,
 )
 def rsqrt(xp: Any, a: Array) -> Array:
     return narrow(1 / xp.sqrt(wide(xp, a)), a)

@@ -18,17 +18,19 @@ from autocalc._kernels.samples import LARGE, SHAPES, TAILS, Make
 from autocalc._kernels.spec import Array, Sample
 
 
-@elementwise("The sine of a radians.", budget=ULP_4, flops=15)
+@elementwise("The sine of a radians.", budget=ULP_4, flops=15, complex=True)
 def sin(xp: Any, a: Array) -> Array:
     return narrow(xp.sin(wide(xp, a)), a)
 
 
-@elementwise("The cosine of a radians.", budget=ULP_4, flops=15)
+@elementwise("The cosine of a radians.", budget=ULP_4, flops=15, complex=True)
 def cos(xp: Any, a: Array) -> Array:
     return narrow(xp.cos(wide(xp, a)), a)
 
 
-@elementwise("The tangent of a radians.", kind="standalone", budget=ULP_4, flops=20)
+@elementwise(
+    "The tangent of a radians.", kind="standalone", budget=ULP_4, flops=20, complex=True
+)
 def tan(xp: Any, a: Array) -> Array:
     return narrow(xp.tan(wide(xp, a)), a)
 
@@ -39,6 +41,7 @@ def tan(xp: Any, a: Array) -> Array:
     budget=ULP_4,
     flops=20,
     benchmarks=mebi(uniform),
+    complex=True,
 )
 def asin(xp: Any, a: Array) -> Array:
     return narrow(xp.arcsin(wide(xp, a)), a)
@@ -50,6 +53,7 @@ def asin(xp: Any, a: Array) -> Array:
     budget=ULP_4,
     flops=20,
     benchmarks=mebi(uniform),
+    complex=True,
 )
 def acos(xp: Any, a: Array) -> Array:
     return narrow(xp.arccos(wide(xp, a)), a)
@@ -60,6 +64,7 @@ def acos(xp: Any, a: Array) -> Array:
     kind="standalone",
     budget=ULP_4,
     flops=20,
+    complex=True,
 )
 def atan(xp: Any, a: Array) -> Array:
     return narrow(xp.arctan(wide(xp, a)), a)
@@ -76,12 +81,20 @@ def atan2(xp: Any, a: Array, b: Array) -> Array:
     return narrow(xp.arctan2(wide(xp, a), wide(xp, b)), a)
 
 
-@elementwise("The hyperbolic sine of a.", kind="standalone", budget=ULP_4, flops=20)
+@elementwise(
+    "The hyperbolic sine of a.", kind="standalone", budget=ULP_4, flops=20, complex=True
+)
 def sinh(xp: Any, a: Array) -> Array:
     return narrow(xp.sinh(wide(xp, a)), a)
 
 
-@elementwise("The hyperbolic cosine of a.", kind="standalone", budget=ULP_4, flops=20)
+@elementwise(
+    "The hyperbolic cosine of a.",
+    kind="standalone",
+    budget=ULP_4,
+    flops=20,
+    complex=True,
+)
 def cosh(xp: Any, a: Array) -> Array:
     return narrow(xp.cosh(wide(xp, a)), a)
 
@@ -91,13 +104,18 @@ def cosh(xp: Any, a: Array) -> Array:
     budget=ULP_2,
     flops=15,
     benchmarks=lambda: sized(floats),
+    complex=True,
 )
 def tanh(xp: Any, a: Array) -> Array:
     return narrow(xp.tanh(wide(xp, a)), a)
 
 
 @elementwise(
-    "The number whose hyperbolic sine is a.", kind="standalone", budget=ULP_4, flops=25
+    "The number whose hyperbolic sine is a.",
+    kind="standalone",
+    budget=ULP_4,
+    flops=25,
+    complex=True,
 )
 def asinh(xp: Any, a: Array) -> Array:
     return narrow(xp.arcsinh(wide(xp, a)), a)
@@ -122,6 +140,7 @@ def _from_1(make: Make) -> Iterator[Sample]:
     flops=25,
     samples=_from_1,
     benchmarks=mebi(positive),
+    complex=True,
 )
 def acosh(xp: Any, a: Array) -> Array:
     return narrow(xp.arccosh(wide(xp, a)), a)
@@ -133,6 +152,7 @@ def acosh(xp: Any, a: Array) -> Array:
     budget=ULP_4,
     flops=25,
     benchmarks=mebi(uniform),
+    complex=True,
 )
 def atanh(xp: Any, a: Array) -> Array:
     return narrow(xp.arctanh(wide(xp, a)), a)
@@ -143,9 +163,13 @@ def atanh(xp: Any, a: Array) -> Array:
     kind="standalone",
     budget=ULP_4,
     flops=20,
+    complex=True,
 )
 def sinc(xp: Any, a: Array) -> Array:
     x = wide(xp, a)
+    if a.dtype.kind == "c":
+        turned = math.pi * xp.where(x == 0, 1, x)
+        return narrow(xp.where(x == 0, 1, xp.sin(turned) / turned), a)
     whole = xp.round(x)
     sine = xp.sin(math.pi * (x - whole))
     sine = xp.where(xp.fmod(whole, 2) == 0, sine, -sine)

@@ -24,7 +24,7 @@ from autocalc._kernels.samples import FEW_TAILS, Make
 from autocalc._kernels.spec import Array, Attributes, DType, Meta, Sample, Shape
 
 embedding = primitive(
-    "embedding", "out ; weight indices", "out[...] = weight[indices[...]]"
+    "embedding", "out ; weight indices", "out[...] = weight[indices[...]]", complex=True
 )
 
 
@@ -66,6 +66,7 @@ embedding_backward = composite(
     "dweight ; g indices ; padding_idx:int",
     "dweight[indices[...]] += g[...] from 0, in order, skipping padding_idx.",
     free=True,
+    complex=True,
 )
 
 

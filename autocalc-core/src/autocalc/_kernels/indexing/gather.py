@@ -30,6 +30,7 @@ gather = primitive(
     "out ; a index ; axis:int",
     "out[i][j] = a[index[i][j]][j] for axis 0; other axes work in the same way.",
     dtypes=DTYPES,
+    complex=True,
 )
 
 
@@ -73,6 +74,7 @@ scatter_add = primitive(
     "order.",
     alias=(("out", "a"),),
     dtypes=NUMBERS,
+    complex=True,
 )
 
 

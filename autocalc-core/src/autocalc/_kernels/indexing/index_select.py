@@ -30,6 +30,7 @@ index_select = composite(
     "out ; a index ; axis:int",
     "The slices of a at `index` along `axis`.",
     dtypes=DTYPES,
+    complex=True,
 )
 
 
@@ -94,6 +95,7 @@ index_add = composite(
     "out starts as a; then out[index[i]] += src[i] for axis 0, in index order.",
     alias=(("out", "a"),),
     dtypes=NUMBERS,
+    complex=True,
 )
 
 
@@ -145,6 +147,7 @@ index_copy = standalone(
     "out starts as a; then out[index[i]] = src[i] for axis 0. The last value wins.",
     alias=(("out", "a"),),
     dtypes=DTYPES,
+    complex=True,
 )
 
 

@@ -26,6 +26,7 @@ scatter = standalone(
     "wins.",
     alias=(("out", "a"),),
     dtypes=DTYPES,
+    complex=True,
 )
 
 
@@ -64,6 +65,7 @@ scatter_mul = standalone(
     "order.",
     alias=(("out", "a"),),
     dtypes=NUMBERS,
+    complex=True,
 )
 
 

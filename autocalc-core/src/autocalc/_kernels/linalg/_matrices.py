@@ -53,8 +53,8 @@ def squares(where: str, a: Meta) -> DType:
 
 
 def double(xp: Any, a: Array) -> Array:
-    """Return `a` in float64, which is the widest format of LAPACK."""
-    return a.astype(xp.float64)
+    """Return `a` in float64 or complex128, the widest formats of LAPACK."""
+    return a.astype(xp.complex128 if a.dtype.kind == "c" else xp.float64)
 
 
 def check_finite(xp: Any, where: str, a: Array, *, lower: bool = False) -> None:
@@ -62,7 +62,7 @@ def check_finite(xp: Any, where: str, a: Array, *, lower: bool = False) -> None:
 
     If `lower` is True, only the lower triangles are checked.
     """
-    if math.isfinite(xp.vdot(a, a)):  # half the time of isfinite
+    if math.isfinite(xp.vdot(a, a).real):  # half the time of isfinite
         return
     good = xp.isfinite(a)
     if lower:

@@ -33,6 +33,7 @@ cholesky = standalone(
     "The lower triangular L of a = L L^T; reads the lower triangle.",
     key="shapes",  # sets may accept only small matrices
     says_why=True,  # errors name the smallest eigenvalue, or NaN
+    complex=True,
 )
 
 

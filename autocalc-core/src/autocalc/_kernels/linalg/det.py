@@ -29,6 +29,7 @@ det = standalone(
     "out ; a",
     "The determinant of each matrix [..., n, n].",
     says_why=True,  # the results for infinities and NaN
+    complex=True,
 )
 
 
@@ -67,6 +68,7 @@ slogdet = standalone(
     "sign logabs ; a",
     "The sign and log|det| of each matrix: 0 and -inf if it is singular.",
     says_why=True,
+    complex={"logabs": "real"},
 )
 
 
@@ -79,7 +81,7 @@ def _(a: Meta) -> tuple[Meta, Meta]:
 @slogdet.reference
 def _(xp: Any, a: Array) -> tuple[Array, Array]:
     sign, log = xp.linalg.slogdet(double(xp, a))
-    return narrow(sign, a), narrow(log, a)
+    return narrow(sign, a), narrow(log, a.real)
 
 
 slogdet.budget(_determinant)
@@ -97,6 +99,7 @@ cofactor = standalone(
     "out ; a",
     "det(a) inv(a)^T, the derivative of det. It is also defined for singular matrices.",
     says_why=True,  # for large matrices that are almost singular
+    complex=True,
 )
 
 
@@ -115,7 +118,8 @@ def _(xp: Any, a: Array) -> Array:
     n = s.shape[-1]
     others = xp.where(xp.eye(n, dtype=bool), 1.0, s[..., None, :])
     sign = xp.linalg.det(xp.matmul(u, v))[..., None, None]
-    return narrow(sign * xp.matmul(u * xp.prod(others, axis=-1)[..., None, :], v), a)
+    left = xp.conjugate(u) * xp.prod(others, axis=-1)[..., None, :]
+    return narrow(sign * xp.matmul(left, xp.conjugate(v)), a)
 
 
 @cofactor.budget("8 n eps |a|^(n - 1), by the largest singular value")

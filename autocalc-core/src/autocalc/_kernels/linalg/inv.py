@@ -32,6 +32,7 @@ inv = standalone(
     "out ; a",
     "The inverse of each matrix [..., n, n].",
     says_why=True,  # errors name the singular values, or NaN
+    complex=True,
 )
 
 

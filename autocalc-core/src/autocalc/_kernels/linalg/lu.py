@@ -32,6 +32,7 @@ lu = standalone(
     "diagonal is 1. Step i exchanged row i with row pivots[i], counted from 1, which "
     "had the largest remaining element.",
     key="shapes",
+    complex=True,
 )
 
 
@@ -49,7 +50,7 @@ def _(xp: Any, a: Array) -> tuple[Array, Array]:
     pivots = xp.zeros((len(x), min(m, n)), dtype=INT32)
     every = xp.arange(len(x))
     for j in range(min(m, n) if len(x) else 0):
-        largest = xp.abs(x[:, j:, j]).argmax(axis=1) + j
+        largest = _size(xp, x[:, j:, j]).argmax(axis=1) + j
         pivots[:, j] = largest + 1
         row = x[:, j].copy()
         x[:, j] = x[every, largest]
@@ -58,8 +59,13 @@ def _(xp: Any, a: Array) -> tuple[Array, Array]:
         x[:, j + 1 :, j] /= xp.where(pivot == 0, 1, pivot)[:, None]
         x[:, j + 1 :, j + 1 :] -= x[:, j + 1 :, j, None] * x[:, j, None, j + 1 :]
     if not a.size:  # without rows or columns, there are no exchanges
-        return narrow(a.astype(xp.float64), a), _kept(xp, a.shape)
+        return narrow(double(xp, a), a), _kept(xp, a.shape)
     return narrow(x.reshape(a.shape), a), pivots.reshape(*batch, min(m, n))
+
+
+def _size(xp: Any, a: Array) -> Array:
+    """Return |a|, or |re a| + |im a| of complex numbers, by which LAPACK compares."""
+    return xp.abs(a.real) + xp.abs(a.imag) if a.dtype.kind == "c" else xp.abs(a)
 
 
 def _kept(xp: Any, shape: tuple[int, ...]) -> Array:

@@ -35,6 +35,7 @@ pinv = standalone(
     "The pseudoinverse of each matrix [..., m, n]: singular values of at most "
     "max(atol, rtol * the largest one) count as 0.",
     defaults=(False,),
+    complex=True,
 )
 
 
@@ -59,18 +60,18 @@ def _(xp: Any, a: Array, atol: Array, rtol: Array, hermitian: bool) -> Array:
         return xp.swapaxes(xp.zeros_like(a), -1, -2)
     if hermitian:
         s, u = eigenvalues(xp, "pinv", x)
-        v = xp.swapaxes(u, -1, -2)
+        v = xp.swapaxes(xp.conjugate(u), -1, -2)
     else:
         u, s, v = singular_values(xp, "pinv", x, full=False)
     size = xp.absolute(s)
     least = xp.maximum(
-        double(xp, atol)[..., None],
-        double(xp, rtol)[..., None] * xp.max(size, axis=-1, keepdims=True),
+        double(xp, atol.real)[..., None],
+        double(xp, rtol.real)[..., None] * xp.max(size, axis=-1, keepdims=True),
     )
     kept = size > least
     inverse = xp.where(kept, 1 / xp.where(kept, s, 1.0), 0.0)
     product = xp.matmul(u * inverse[..., None, :], v)
-    return narrow(xp.swapaxes(product, -1, -2), a)
+    return narrow(xp.swapaxes(xp.conjugate(product), -1, -2), a)
 
 
 @pinv.budget("8 max(m, n) eps |a| |out|^2, by the largest singular values")

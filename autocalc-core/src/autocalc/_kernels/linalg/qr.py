@@ -20,6 +20,7 @@ qr = standalone(
     "a = q r, q orthonormal, r upper triangular, with LAPACK's signs.",
     defaults=("reduced",),
     key="shapes",
+    complex=True,
 )
 
 

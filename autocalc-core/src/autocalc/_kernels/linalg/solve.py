@@ -29,6 +29,7 @@ solve = standalone(
     "out ; a b",
     "The X of a X = b, matrix by matrix; batch dimensions broadcast.",
     says_why=True,
+    complex=True,
 )
 
 

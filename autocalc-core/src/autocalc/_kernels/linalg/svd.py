@@ -26,6 +26,7 @@ svd = standalone(
     "u s vh ; a ; full:bool",
     "a = u diag(s) vh, orthonormal u and vh, s descending; LAPACK's signs.",
     defaults=(False,),
+    complex={"s": "real"},
 )
 
 
@@ -46,7 +47,7 @@ def _(a: Meta, full: bool) -> tuple[Meta, Meta, Meta]:
 def _(xp: Any, a: Array, full: bool) -> tuple[Array, Array, Array]:
     x = double(xp, a)
     u, s, vh = singular_values(xp, "svd", x, full=full)
-    return narrow(u, a), narrow(s, a), narrow(vh, a)
+    return narrow(u, a), narrow(s, a.real), narrow(vh, a)
 
 
 svd.budget(values_and_vectors(1))

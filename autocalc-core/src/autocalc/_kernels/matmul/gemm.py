@@ -42,6 +42,7 @@ gemm = primitive(
     layout="any",
     accumulates=("out",),
     defaults=(1.0, 1.0, "none"),
+    complex=True,
 )
 
 

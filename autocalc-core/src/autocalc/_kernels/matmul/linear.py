@@ -39,6 +39,7 @@ linear = composite(
     "out = activation(pre), pre = x @ weight.T + bias (weight is [out, in]).",
     key="shapes",
     defaults=("none",),
+    complex=True,
 )
 
 
@@ -183,6 +184,7 @@ linear_backward = composite(
     "dx = g @ weight, dweight = g.T @ x, dbias = sum of g over rows.",
     key="shapes",
     accumulates=("dx", "dweight", "dbias"),
+    complex=True,
 )
 
 

@@ -25,6 +25,7 @@ dropout = composite(
     "out mask ; a seed offset ; p:float",
     "a / (1 - p) where mask, else 0; mask = random_bits(24) >= p * 2**24.",
     alias=(("out", "a"),),
+    complex=True,
 )
 
 
@@ -68,6 +69,7 @@ dropout_backward = composite(
     "out ; g mask ; p:float",
     "g / (1 - p) where mask, else 0.",
     alias=(("out", "g"),),
+    complex=True,
 )
 
 

@@ -65,11 +65,11 @@ AXES = "out ; a ; axes:ints keepdim:bool"
 
 def summed(xp: Any, a: Array) -> Array:
     """Return `a` in the dtype in which its sums and products are computed."""
-    return wide(xp, a) if a.dtype.kind == "f" else a.astype(xp.int64)
+    return wide(xp, a) if a.dtype.kind in "fc" else a.astype(xp.int64)
 
 
 def result(total: Array, a: Array) -> Array:
-    return narrow(total, a) if a.dtype.kind == "f" else total
+    return narrow(total, a) if a.dtype.kind in "fc" else total
 
 
 SHAPES = (((3, 5), 0), ((3, 5), 1), ((2, 3, 4), 1), ((0, 3), 1), ((3, 0), 1))

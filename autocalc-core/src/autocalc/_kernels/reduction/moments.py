@@ -23,7 +23,9 @@ from autocalc._kernels.rules import check_axes, float_dtype, reduced_shape
 from autocalc._kernels.samples import Make, far_rows
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 
-mean = composite("mean", AXES, "sum(a) / n over `axes`.", defaults=(False,))
+mean = composite(
+    "mean", AXES, "sum(a) / n over `axes`.", defaults=(False,), complex=True
+)
 
 
 mean_rule, logsumexp_rule = float_rule("mean"), float_rule("logsumexp")

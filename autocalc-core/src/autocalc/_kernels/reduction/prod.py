@@ -23,6 +23,7 @@ prod = standalone(
     "The product over `axes`; integers and booleans are multiplied in int64.",
     defaults=(False,),
     dtypes=DTYPES,
+    complex=True,
 )
 
 

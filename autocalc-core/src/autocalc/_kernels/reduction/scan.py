@@ -23,6 +23,7 @@ cumsum = standalone(
     "n.",
     defaults=(False,),
     dtypes=DTYPES,
+    complex=True,
 )
 
 
@@ -75,6 +76,7 @@ cumprod = standalone(
     "out ; a ; axis:int",
     "The products of the first 1, 2, ... n elements along `axis`.",
     dtypes=DTYPES,
+    complex=True,
 )
 
 

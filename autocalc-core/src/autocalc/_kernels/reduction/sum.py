@@ -24,6 +24,7 @@ sum_ = primitive(
     "The sum over `axes`; integers and booleans are added in int64.",
     defaults=(False,),
     dtypes=DTYPES,
+    complex=True,
 )
 
 
@@ -36,7 +37,7 @@ def _(a: Meta, axes: Axes, keepdim: bool) -> Meta:
 
 @sum_.reference
 def _(xp: Any, a: Array, axes: Axes, keepdim: bool) -> Array:
-    if a.dtype.kind != "f":
+    if a.dtype.kind not in "fc":
         return xp.sum(a, axis=axes, keepdims=keepdim, dtype=xp.int64)
     return narrow(xp.sum(wide(xp, a), axis=axes, keepdims=keepdim), a)
 

@@ -22,6 +22,7 @@ equal = composite(
     "Whether all elements of a and b are equal; NaN is not equal to itself.",
     dtypes=DTYPES,
     key="shapes",  # sets may accept only contiguous operands
+    complex=True,
 )
 
 

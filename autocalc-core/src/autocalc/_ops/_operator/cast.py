@@ -22,7 +22,7 @@ def astype(x: Tensor, dtype: DType) -> Tensor:
     a = x._array
     out = arrays.cast(a, dtype.numpy)
     edge = x._edge
-    if edge is None or not (dtype.is_floating_point and current().grad):
+    if edge is None or not (dtype.is_differentiable and current().grad):
         return make(out, None)
     return make(out, Node(_cast, (edge,), (), (), (a.shape,), a.dtype, ()))
 

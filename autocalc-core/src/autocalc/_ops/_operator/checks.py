@@ -85,7 +85,7 @@ def check_factor(
 ) -> None:
     """Raise if a factor, which is of the dtype `kind`, cannot multiply `dtype`."""
     lone = kind is dtypes.bool_ and dtype is not dtypes.bool_
-    if lone or (kind.is_floating_point and not dtype.is_floating_point):
+    if lone or (kind.is_differentiable and kind.category > dtype.category):
         why = f"for integers, argument {name} must not be a floating point number."
         if lone:
             why = f"Boolean {name} only supported for Boolean results."

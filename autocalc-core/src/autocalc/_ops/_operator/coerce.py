@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,10 @@ from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import DTypeError, ShapeError
 
-Number = (int, float, bool, np.number, np.bool_)
+Number = (int, float, complex, bool, np.number, np.bool_)
 
 #: The classes of Python numbers.
-PLAIN = frozenset({int, float, bool})
+PLAIN = frozenset({int, float, bool, complex})
 
 
 def rank(x: Any) -> int:
@@ -140,7 +141,7 @@ def is_beside_half(x: Any, y: Any) -> bool:
     tensor, value = (x, y) if isinstance(x, Tensor) else (y, x)
     if not isinstance(tensor, Tensor) or tensor._array.dtype not in HALVES:
         return False
-    is_number = isinstance(value, Number) and not isinstance(value, (bool, np.bool_))
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
     return is_number and float(constant(value, tensor._array.dtype)) != value
 
 
@@ -157,6 +158,8 @@ def array_beside(a: Any, y: Any) -> Any:
         return constant(y, a.dtype) if a.dtype.kind != "b" else None
     if kind is bool:
         return constant(y, a.dtype)
+    if kind is complex:
+        return constant(y, a.dtype) if a.dtype.kind == "c" else None
     return getattr(y, "_array", None)
 
 
@@ -305,7 +308,12 @@ def check_and_cast(where: str, x: Any, dtype: DType | None) -> Tensor:
 
 
 def to_float(x: Tensor) -> Tensor:
-    """Return an integer or boolean tensor in the default floating-point dtype."""
+    """Return an integer or boolean tensor in the default floating-point dtype.
+
+    Complex tensors do not change.
+    """
+    if x._array.dtype.kind == "c":  # its kernel takes it, or says that it does not
+        return x
     return cast(x, dtypes.get_default_dtype())
 
 

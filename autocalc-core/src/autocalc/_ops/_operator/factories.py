@@ -39,6 +39,7 @@ from autocalc._ops._operator.coerce import (
     promote_pair,
     to_float,
 )
+from autocalc._ops._operator.complex_operators import on_complex, op_for
 from autocalc._ops._operator.halves import check_alike, in_float32
 from autocalc._ops._operator.kinds import KINDS, elsewhere
 from autocalc._ops._operator.method import is_foreign, method
@@ -136,7 +137,7 @@ def _declaring_module() -> str:
     return str(frame.f_globals["__name__"])
 
 
-def unary(
+def unary(  # noqa: C901
     name: str,
     doc: str,
     saves: str = "",
@@ -179,6 +180,8 @@ def unary(
             return in_float32(call, (x,))
         kernel = selection.tables[index].get(dtype)
         if kernel is None:
+            if dtype.kind == "c":
+                return on_complex(general, op, (x,))
             if floats and dtype.kind not in FLOAT_KINDS:
                 return call(to_float(x))
             if of_bool is not None and dtype.kind == "b":
@@ -331,6 +334,8 @@ def binary(  # noqa: C901
                 return in_float32(call, (x, y))
             kernel = selection.tables[index].get(dtype)
             if kernel is None:
+                if dtype.kind == "c":
+                    return on_complex(general, op, (x, y))
                 if floats and dtype.kind not in FLOAT_KINDS:
                     return call(to_float(x), to_float(y))
                 kernel = general.first(selection, dtype, (a, b))
@@ -449,7 +454,13 @@ def nary(  # noqa: C901
         results = [None if out is None else make(out, None) for out in outs]
         saved, versions = saver(edges, (*results, *tensors))
         node = Node(
-            op, tuple(edges), saved, versions, tuple(shapes), outs[0].dtype, attributes
+            op_for(op, *outs, *operands),
+            tuple(edges),
+            saved,
+            versions,
+            tuple(shapes),
+            outs[0].dtype,
+            attributes,
         )
         if only is not None:
             result: Any = results[only]
@@ -495,7 +506,13 @@ def _of_one_input(
         result: Any = make(out, None)
         saved, versions = saver((edge,), (result, x))
         result._edge = Node(
-            op, (edge,), saved, versions, (a.shape,), out.dtype, attributes
+            op_for(op, out, a),
+            (edge,),
+            saved,
+            versions,
+            (a.shape,),
+            out.dtype,
+            attributes,
         )
         return result
 

@@ -23,6 +23,7 @@ from typing import Any
 from autocalc._dispatch.selection.state import current
 from autocalc._graph._node import Node
 from autocalc._kernels.table import TABLE
+from autocalc._ops._operator.complex_operators import op_for
 from autocalc._ops._operator.factories import Operator, operator
 from autocalc._ops._operator.rules import Op, Saves
 from autocalc._tensor import Tensor, make
@@ -55,7 +56,8 @@ def one_node(
                 saved, versions = op.saves(edges, (result, *inputs))
             shapes = tuple([x._array.shape for x in inputs])
             dtype = inputs[0]._array.dtype
-            result._edge = Node(op, edges, saved, versions, shapes, dtype, attributes)
+            own = op_for(op, result._array, *[x._array for x in inputs])
+            result._edge = Node(own, edges, saved, versions, shapes, dtype, attributes)
             return result  # type: ignore[no-any-return]  # a Tensor
 
         return operator(call, op, function.__doc__ or "", main=False)

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any
 
+from autocalc._graph._node import Partial
 from autocalc._kernels.spec import KernelSpec
 from autocalc._kernels.table import TABLE
 
@@ -26,6 +28,8 @@ class Op:
     """The description of the operator of a node."""
 
     __slots__ = (
+        "_over_complex",
+        "complex_rule",
         "function",
         "is_view",
         "kept",
@@ -43,6 +47,9 @@ class Op:
         self.spec = TABLE.get(name)
         self.saves = None if self.spec is None else Saves(saves, self.spec)
         self.rule: Rule = _no_rule
+        #: The rule for complex operands, if `conjugated` does not make it of `rule`.
+        self.complex_rule: Rule | None = None
+        self._over_complex: Op | None = None
         #: For a node of half precision: whether each gradient is the result of one
         #: kernel, which rounds it once by itself.
         self.rounds_once: Callable[[Any], bool] = _never
@@ -58,6 +65,14 @@ class Op:
             self.kept = tuple(i for i, out in outputs if not out.optional) or (0,)
         self.n_outputs = len(self.kept)
         OPS.append(self)
+
+    @property
+    def over_complex(self) -> Op:
+        """The operator for nodes with complex operands or results."""
+        if self._over_complex is None:
+            self._over_complex = twin = copy(self)
+            twin.rule = self.complex_rule or conjugated(self)
+        return self._over_complex
 
     @property
     def saves_rounded(self) -> bool:
@@ -80,6 +95,38 @@ class Op:
 
     def __repr__(self) -> str:
         return f"<operator {self.name}>"
+
+
+def conjugated(op: Any) -> Rule:
+    """Return the rule of a holomorphic function for complex numbers.
+
+    `op` has the rule for real numbers as its attribute `rule`.
+
+    Rules multiply cotangents by derivatives.  By PyTorch's convention the factor is the
+    conjugate of the derivative.  So the rule gets conjugates, and its results are
+    conjugated.
+    """
+
+    def rule(k: Any, n: Any, g: Any) -> Any:
+        several = g.__class__ is tuple
+        conjugate = tuple([_conj(k, x) for x in g]) if several else _conj(k, g)
+        found = op.rule(k, n, conjugate)
+        if found.__class__ is tuple:
+            return tuple([_conj(k, x) for x in found])
+        return _conj(k, found)
+
+    return rule
+
+
+def _conj(k: Any, x: Any) -> Any:
+    """Return the conjugate of a cotangent, or `x` itself if it is real or absent."""
+    if x is None:
+        return None
+    if x.__class__ is Partial:
+        if x.index is None:
+            raise NotImplementedError("partial write of complex numbers")
+        return Partial(x.index, _conj(k, x.value))
+    return k.conj(x) if k.dtype(x).kind == "c" else x
 
 
 def _never(n: Any) -> bool:

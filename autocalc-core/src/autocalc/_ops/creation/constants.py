@@ -155,7 +155,7 @@ def number(where: str, name: str, value: Any) -> Any:
     if value.__class__ is int or value.__class__ is float:
         return value
     value = value.item() if isinstance(value, Tensor) else value
-    if not isinstance(value, (int, float, np.number, np.bool_)):
+    if not isinstance(value, (int, float, complex, np.number, np.bool_)):
         raise DTypeError(
             f"{where}: `{name}` is {value!r}, a {type(value).__name__}; it must be a "
             f"number."

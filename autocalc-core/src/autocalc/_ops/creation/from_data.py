@@ -49,8 +49,8 @@ def array_from(data: Any, dtype: DType | None) -> Any:
         raise _no_numbers(found)
     if dtype is None:
         dtype = dtypes.of(found.dtype.newbyteorder("=")) if exact else _infer(found)
-    elif found.dtype.kind not in "biuf" and found.dtype != dtypes.bfloat16.numpy:
-        raise dtypes._unsupported(found.dtype)
+    else:
+        _check_kind(found, dtype)
     if not exact and dtype.category == 1 and found.dtype is not dtype.numpy:
         _check_range(found, dtype)
     return arrays.filled(found, dtype.numpy)
@@ -70,7 +70,9 @@ def _rounded(found: Any, dtype: DType | None) -> Any:
     """
     if dtype is None or not dtype.is_floating_point:
         return found
-    if not all(isinstance(x, (int, float)) for x in found.reshape(-1).tolist()):
+    if not all(
+        isinstance(x, (int, float, complex)) for x in found.reshape(-1).tolist()
+    ):
         return found
     try:
         return found.astype(np.float64)
@@ -78,10 +80,25 @@ def _rounded(found: Any, dtype: DType | None) -> Any:
         return found
 
 
+def _check_kind(found: Any, dtype: DType) -> None:
+    """Raise unless the elements are numbers that a dtype can hold."""
+    if found.dtype.kind == "c" and not dtype.is_complex:
+        raise _no_imaginary(dtype)
+    if found.dtype.kind not in "biufc" and found.dtype != dtypes.bfloat16.numpy:
+        raise dtypes._unsupported(found.dtype)
+
+
+def _no_imaginary(dtype: DType) -> DTypeError:
+    return DTypeError(
+        f"tensor: complex numbers do not fit into {dtype.name}; use dtype=ac.complex64 "
+        "or ac.complex128, or the real parts of the numbers."
+    )
+
+
 def _no_numbers(found: Any) -> DTypeError:
     """Make the error for objects, strings and integers of more than 64 bits."""
     for one in found.reshape(-1).tolist():
-        if not isinstance(one, (int, float)):
+        if not isinstance(one, (int, float, complex)):
             return DTypeError(
                 f"tensor: invalid data type: {short(one)}, of type "
                 f"{type(one).__name__}, is not a number. Give numbers, lists of "
@@ -125,7 +142,7 @@ def _is_typed(data: Any) -> bool:
     return isinstance(data, (np.ndarray, np.generic, Tensor))
 
 
-_NUMBERS = {bool, int, float}
+_NUMBERS = {bool, int, float, complex}
 _LISTS = {list, tuple}
 
 
@@ -215,6 +232,8 @@ def _infer(found: Any) -> DType:
     kind = found.dtype.kind
     if kind == "f" or found.size == 0:
         return dtypes.get_default_dtype()
+    if kind == "c":
+        return dtypes.get_default_dtype().to_complex()
     if kind == "b":
         return dtypes.bool_
     if kind in "iu":

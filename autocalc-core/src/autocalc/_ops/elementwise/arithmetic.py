@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, TypeVar
 
 import numpy as np
@@ -27,7 +26,7 @@ from autocalc._ops._operator.kinds import elsewhere
 from autocalc._ops._operator.method import method
 from autocalc._ops._operator.out import copy_to_out
 from autocalc._ops._operator.traced import traced
-from autocalc._ops.elementwise import rounding
+from autocalc._ops.elementwise import arithmetic_rules, rounding
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc.errors import ArgumentError, DTypeError, NoDerivativeError
 
@@ -309,7 +308,8 @@ def _number_power(x: Any, y: Any) -> Tensor | None:
         return result
     if isinstance(y, bool) and x.dtype is dtypes.bool_:
         return add_op(x, not y)
-    if not x.is_floating_point() and isinstance(y, (int, np.integer)) and y < 0:
+    whole = not x.dtype.is_differentiable
+    if whole and isinstance(y, (int, np.integer)) and y < 0:
         raise ArgumentError(
             f"pow: Integers to negative integer powers are not allowed. The exponent "
             f"{y} of a tensor of {x.dtype.name} has no integer "
@@ -337,7 +337,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     one, zero = k.constant(1, g), k.constant(0, g)
     da = db = None
     if n.needs(0):
-        da = k.sum_to(k.mul(g, _slope_of_power(k, a, b)), n.shapes[0])
+        da = k.sum_to(k.mul(g, arithmetic_rules.slope_of_power(k, a, b)), n.shapes[0])
     if n.needs(1):
         # y * log(a), but 0 where a = 0 and b >= 0: the limit, where log gives -inf
         limit = k.where(k.compare(b, zero, "ge"), one, a)
@@ -346,19 +346,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return da, db
 
 
-def _slope_of_power(k: Any, a: Any, b: Any) -> Any:
-    """Return b * a^(b-1), but 0 where b is 0, also where a is 0.
-
-    A recorded pass puts 1 in place of bases with an infinite slope: `where` gives them
-    the cotangent 0, and 0 times infinity is NaN.
-    """
-    one, zero = k.constant(1, a), k.constant(0, a)
-    constant, less = k.compare(b, zero, "eq"), k.sub(b, one)
-    if not k.records:
-        return k.where(constant, zero, k.mul(b, k.pow(a, less)))
-    finite = k.compare(k.abs(k.div(one, a)), k.constant(math.inf, a), "lt")
-    usual = k.where(constant, finite, k.compare(one, one, "eq"))
-    return k.where(usual, k.mul(b, k.pow(k.where(usual, a, one), less)), zero)
+pow_op.op.complex_rule = arithmetic_rules.power
 
 
 @method("pow", inplace="pow_ __ipow__")
@@ -406,8 +394,9 @@ def float_power(
     >>> ac.float_power(ac.tensor([1, 2, 3]), 2)
     tensor([1., 4., 9.], dtype=autocalc.float64)
     """
-    result_dtype("float_power", input, exponent)  # called for its errors
-    x, y = (as_operand(a, dtypes.float64) for a in (input, exponent))
+    kind = result_dtype("float_power", input, exponent)
+    wide = dtypes.complex128 if kind.is_complex else dtypes.float64
+    x, y = (as_operand(a, wide) for a in (input, exponent))
     return pow_op(x, y)
 
 
@@ -472,6 +461,9 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(g, k.where(k.compare(a, zero, "gt"), one, negative))
 
 
+abs.op.complex_rule = arithmetic_rules.size
+
+
 OperatorT = TypeVar("OperatorT", Unary, Binary)
 
 
@@ -495,8 +487,8 @@ sign = flat(
         "1 where x is positive, 0 where it is 0, -1 where it is negative",
         floats=False,
         of_bool=lambda x: make(arrays.copy(x._array), None),
-        methods="sign sgn",
-        inplace="sign_ sgn_",
+        methods="sign",
+        inplace="sign_",
         example=("[-3.0, 0.0, 2.0]", "[-1.,  0.,  1.]"),
     )
 )

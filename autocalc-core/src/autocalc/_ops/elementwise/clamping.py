@@ -14,8 +14,10 @@ from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import Binary, binary, nary
 from autocalc._ops._operator.method import method
 from autocalc._ops._operator.traced import traced
+from autocalc._ops._operator.view_tracker import leave_base
 from autocalc._ops.elementwise import arithmetic, bitwise
 from autocalc._ops.elementwise._ternary import ternary
+from autocalc._ops.views.complex_views import complex_view, pairs_view
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import number
 from autocalc._tensor.limits import finfo
@@ -310,6 +312,11 @@ def nan_to_num(
     for name, value in (("nan", nan), ("posinf", posinf), ("neginf", neginf)):
         if value is not None:
             number("nan_to_num", name, value)
+    if x.is_complex():
+        pairs = nan_to_num(pairs_view(x), nan, posinf, neginf)
+        joined = complex_view(pairs)
+        leave_base(joined)
+        return joined
     if not x.is_floating_point():
         return arithmetic.add_op(x, 0) if x.dtype is not dtypes.bool_ else x.clone()
     largest = _largest(x)

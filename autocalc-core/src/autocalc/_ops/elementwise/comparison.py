@@ -33,6 +33,7 @@ from autocalc._ops._operator.out import copy_to_out
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.elementwise import arithmetic, bitwise
 from autocalc._ops.elementwise._ternary import ternary
+from autocalc._ops.views.complex_views import imaginary_view, real_view
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc.errors import DTypeError
 
@@ -237,7 +238,9 @@ def isinf(input: Tensor) -> Tensor:
     >>> ac.isinf(ac.tensor([1.0, -ac.inf]))
     tensor([False,  True])
     """
-    if not check_tensor("isinf", input).is_floating_point():
+    if check_tensor("isinf", input).is_complex():
+        return bitwise.bitwise_or(isinf(real_view(input)), isinf(imaginary_view(input)))
+    if not input.is_floating_point():
         return ne(input, input)
     return eq(arithmetic.abs(input.detach()), math.inf)
 
@@ -257,7 +260,10 @@ def isfinite(input: Tensor) -> Tensor:
     >>> ac.isfinite(ac.tensor([1.0, ac.inf, ac.nan]))
     tensor([ True, False, False])
     """
-    if not check_tensor("isfinite", input).is_floating_point():
+    if check_tensor("isfinite", input).is_complex():
+        parts = isfinite(real_view(input)), isfinite(imaginary_view(input))
+        return bitwise.bitwise_and(*parts)
+    if not input.is_floating_point():
         return eq(input, input)
     return lt(arithmetic.abs(input.detach()), math.inf)
 

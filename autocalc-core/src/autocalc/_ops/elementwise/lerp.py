@@ -17,7 +17,7 @@ from autocalc.errors import DTypeError
 def _one_float(where: str, *tensors: Tensor) -> None:
     """Raise unless all are tensors of one floating-point dtype."""
     names = [check_tensor(where, x).dtype.name for x in tensors]
-    if len(set(names)) > 1 or not tensors[0].is_floating_point():
+    if len(set(names)) > 1 or not tensors[0].dtype.is_differentiable:
         raise DTypeError(
             f"{where}: the tensors are {', '.join(names)}; they must all be float32 or "
             f"all float64. Convert them with .to(...)."
@@ -160,7 +160,7 @@ def addcdiv(
         value, tensor1, tensor2 = tensor1, tensor2, tensor  # type: ignore[assignment]  # a number
     check_tensor("addcdiv", input)
     both = check_tensor("addcdiv", tensor1), check_tensor("addcdiv", tensor2)
-    if not any(x.is_floating_point() for x in both):
+    if not any(x.dtype.is_differentiable for x in both):
         raise DTypeError(
             "Integer division with addcdiv is no longer supported: it would divide "
             f"{tensor1.dtype.name} by {tensor2.dtype.name}. Convert one of them with "

@@ -37,7 +37,7 @@ def _round_mode(mode: str, example: tuple[str, ...] = ()) -> OfOne:
     where = "round" if mode == "even" else mode
 
     def call(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-        if not check_tensor(mode, input).is_floating_point():
+        if not check_tensor(mode, input).dtype.is_differentiable:
             _no_booleans(where, input)
             return view.clone(input)
         return round_op(input, mode)

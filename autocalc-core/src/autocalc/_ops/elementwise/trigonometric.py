@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from autocalc._ops._operator.complex_operators import holomorphic_vjp
 from autocalc._ops._operator.factories import binary, unary
 from autocalc._ops._operator.method import method
 from autocalc._ops._operator.traced import traced
@@ -197,6 +198,12 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.div(g, k.hypot(n.saved[0], k.constant(1, g)))
 
 
+@holomorphic_vjp(asinh)
+def _(k: Any, n: Any, g: Any) -> Any:
+    (a,) = n.saved
+    return k.div(g, k.sqrt(k.add(k.mul(a, a), k.constant(1, a))))
+
+
 acosh = unary(
     "acosh",
     "the non-negative number whose hyperbolic cosine is x (NaN where x < 1)",
@@ -213,6 +220,13 @@ def _(k: Any, n: Any, g: Any) -> Any:
     a, one = n.saved[0], k.constant(1, g)
     square = k.mul(k.sub(a, one), k.add(a, one))
     return k.div(g, k.sqrt(k.add(square, k.constant(0, g))))
+
+
+@holomorphic_vjp(acosh)
+def _(k: Any, n: Any, g: Any) -> Any:
+    """Return g / (sqrt(a - 1) sqrt(a + 1)), in the branch of the function."""
+    a, one = n.saved[0], k.constant(1, g)
+    return k.div(g, k.mul(k.sqrt(k.sub(a, one)), k.sqrt(k.add(a, one))))
 
 
 atanh = unary(
@@ -337,7 +351,8 @@ def _(k: Any, n: Any, g: Any) -> Any:
     At 0 itself the formula is 0 / 0; at 1e-5 its third derivative has no correct digit.
     """
     a = n.saved[0]
-    near = k.compare(k.abs(a), k.constant(_NEAR, a), "lt")
+    size = k.abs(a)
+    near = k.compare(size, k.constant(_NEAR, size), "lt")
     far = k.where(near, k.constant(1, a), a)
     angle = k.mul(far, k.constant(math.pi, a))
     slope = k.div(k.sub(k.cos(angle), k.div(k.sin(angle), angle)), far)

@@ -164,7 +164,7 @@ def embedding(
     kept = -1 if padding is None else padding
     if max_norm is not None:
         _shorten(weight, view.reshape_op(numbers, (-1,)), max_norm, norm_type)
-    if not weight.is_floating_point():
+    if not weight.dtype.is_differentiable:
         flat = indexing.index_select(weight, 0, view.reshape_op(numbers, (-1,)))
         return view.reshape(flat, (*numbers.shape, weight.shape[1]))
     try:

@@ -28,6 +28,7 @@ from autocalc._ops._operator.partial_writes import record_write
 from autocalc._ops._operator.rules import Op
 from autocalc._ops._operator.traced import traced
 from autocalc._ops._operator.view_tracker import base_of, leave_base
+from autocalc._ops.complex_numbers import parts
 from autocalc._ops.creation.constants import number
 from autocalc._ops.creation.like import ones_like
 from autocalc._ops.elementwise import (
@@ -194,7 +195,8 @@ def float_power_(x: Tensor, exponent: Any) -> Tensor:
     >>> x.float_power_(2)
     tensor([4., 9.], dtype=autocalc.float64)
     """
-    if check_tensor("float_power_", x).dtype is not dtypes.float64:
+    given = check_tensor("float_power_", x).dtype
+    if given not in (dtypes.float64, dtypes.complex128):
         raise DTypeError(
             "float_power_: the operation's result requires dtype float64, which a "
             f"tensor of {x.dtype.name} cannot hold; use pow_, or float_power, which "
@@ -367,8 +369,20 @@ def normal_(
     return _draw("normal", x, mean, std, generator)
 
 
+def _draw_complex(kernel: str, x: Tensor, a: Any, b: Any, generator: Any) -> Tensor:
+    """Fill both parts; a normal distribution has the standard deviation `b` in all."""
+    a, b = (number(f"{kernel}_", "parameters", p) for p in (a, b))
+    normal = kernel == "normal"
+    b = b * math.sqrt(0.5) if normal else b
+    _draw(kernel, parts.real(x), a, b, generator)
+    _draw(kernel, parts.imag(x), 0.0 if normal else a, b, generator)
+    return x
+
+
 def _draw(kernel: str, x: Tensor, a: Any, b: Any, generator: Any) -> Tensor:
     recorded = check_writable(f"{kernel}_", x)
+    if x.is_complex():
+        return _draw_complex(kernel, x, a, b, generator)
     a, b = [number(f"{kernel}_", "parameters", p) for p in (a, b)]
     if not (0 if kernel == "normal" else a) <= b:
         raise ArgumentError(

@@ -131,7 +131,7 @@ def _index_part(part: Any) -> Any:
         part = part if isinstance(part, Tensor) else _index_tensor(part)
         if part.dtype is dtypes.uint8:
             part = mask_of_bytes("index", part)
-        if part.is_floating_point():
+        if part.dtype.is_differentiable:
             raise IndexDTypeError(
                 f"index: a tensor of {part.dtype.name} cannot be an index; use "
                 f"integer positions (.long()) or a mask (.bool())."

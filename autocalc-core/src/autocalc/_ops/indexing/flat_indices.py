@@ -50,7 +50,7 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
     """
     where = "unravel_index"
     refuse_booleans(where, check_tensor(where, indices))
-    if indices.is_floating_point():
+    if indices.dtype.is_differentiable:
         message = (
             f"{where}: expected 'indices' to be integer, not {indices.dtype.name}."
         )

@@ -10,9 +10,9 @@ from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
 from autocalc._ops.arranging import diagonal
+from autocalc._ops.complex_numbers import parts
 from autocalc._ops.creation.like import ones_like
 from autocalc._ops.matrices import linear_systems
-from autocalc._ops.views import view
 from autocalc._tensor import Tensor
 from autocalc.errors import LinAlgError, ShapeError
 
@@ -64,7 +64,7 @@ def cholesky_solve(
     check_shape(where, "B", B, "[..., n, k]")
     lower = _lower(where, L, upper)
     half = linear_systems.solve(lower, B)
-    return linear_systems.solve(view.transpose(lower, -2, -1), half)
+    return linear_systems.solve(parts.adjoint(lower), half)
 
 
 @method("cholesky_inverse")
@@ -112,7 +112,7 @@ def cholesky_inverse(
         if diagonal.diagonal(lower.detach(), 0, -2, -1).all():
             raise
         raise _zero_on_diagonal(where, lower) from None
-    return linear_systems.solve(view.transpose(lower, -2, -1), half)
+    return linear_systems.solve(parts.adjoint(lower), half)
 
 
 def _zero_on_diagonal(where: str, lower: Tensor) -> LinAlgError:
@@ -135,5 +135,5 @@ def _lower(where: str, L: Tensor, upper: bool) -> Tensor:
             f"and must be batches of square matrices."
         )
     if upper:
-        return view.transpose(diagonal.triu(L), -2, -1)
+        return parts.adjoint(diagonal.triu(L))
     return diagonal.tril(L)

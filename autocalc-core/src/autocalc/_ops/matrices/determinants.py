@@ -11,10 +11,13 @@ from autocalc._ops._operator.factories import multi, nary
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
 from autocalc._ops.elementwise import arithmetic, exponential
-from autocalc._ops.matrices import _matrix_rules, matmul
+from autocalc._ops.matrices import _complex_rules, _matrix_rules, matmul
 from autocalc._tensor import Tensor
 
 det_op = nary("det", saves="a")
+
+
+det_op.op.complex_rule = _complex_rules.det
 
 
 @det_op.vjp
@@ -87,6 +90,9 @@ def _one(k: Any, x: Any) -> Any:
 slogdet_op = multi("slogdet", saves="a")
 
 
+slogdet_op.op.complex_rule = _complex_rules.slogdet
+
+
 @slogdet_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
     """Return dA = g A'^-1 for log abs(det); the sign is constant."""
@@ -146,4 +152,6 @@ def logdet(input: Tensor) -> Tensor:
     tensor(0.)
     """
     sign, log = slogdet(input)
+    if sign.is_complex():
+        return arithmetic.add_op(exponential.log(sign), log)
     return arithmetic.add_op(arithmetic.mul(exponential.sqrt(sign), 0.0), log)

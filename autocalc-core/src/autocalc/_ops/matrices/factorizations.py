@@ -7,16 +7,23 @@ from typing import Any, NamedTuple
 
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.autocasting import autocasts
+from autocalc._ops._operator.checks import check_float
+from autocalc._ops._operator.coerce import cast
 from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import multi, nary
+from autocalc._ops._operator.out import copy_to_out
 from autocalc._ops._operator.traced import traced
+from autocalc._ops.complex_numbers import parts
 from autocalc._ops.creation.constants import empty
-from autocalc._ops.matrices import _matrix_rules, linear_systems, matmul
+from autocalc._ops.matrices import _complex_rules, _matrix_rules, linear_systems, matmul
 from autocalc._tensor import Tensor
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, GradError
 
 cholesky_op = nary("cholesky", saves="out")
+
+
+cholesky_op.op.complex_rule = _complex_rules.cholesky
 
 
 @cholesky_op.vjp
@@ -66,10 +73,13 @@ def cholesky(A: Tensor, *, upper: bool = False, out: Tensor | None = None) -> Te
             [0., 3.]])
     """
     low = cholesky_op(check_tensor("cholesky", A))
-    return linear_systems._turned(low) if upper else low
+    return parts.conj(linear_systems._turned(low)) if upper else low
 
 
 qr_op = multi("qr", saves="q r")
+
+
+qr_op.op.complex_rule = _complex_rules.qr
 
 
 @qr_op.vjp
@@ -166,6 +176,9 @@ def qr(
 
 
 svd_op = multi("svd", saves="u s vh")
+
+
+svd_op.op.complex_rule = _complex_rules.svd
 
 
 @svd_op.vjp
@@ -306,6 +319,9 @@ def svdvals(
 eigh_op = multi("eigh", saves="w v")
 
 
+eigh_op.op.complex_rule = _complex_rules.eigh
+
+
 @eigh_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
     """For A = V diag(w) V', return dA = V (diag(gw) + V' gV / (w_j - w_i)) V'.
@@ -376,7 +392,9 @@ def eigh(
     if UPLO not in ("L", "U", "l", "u"):
         raise ArgumentError(f"eigh: expected UPLO to be 'L' or 'U', not {UPLO!r}.")
     x = check_tensor("eigh", A)
-    return EighResult(*eigh_op(x if UPLO.upper() == "L" else linear_systems._turned(x)))
+    if UPLO.upper() == "U":
+        x = parts.conj(linear_systems._turned(x))
+    return EighResult(*eigh_op(x))
 
 
 @autocasts("float32")
@@ -400,3 +418,75 @@ def eigvalsh(A: Tensor, UPLO: str = "L", *, out: Tensor | None = None) -> Tensor
     tensor([1., 2.])
     """
     return eigh(A, UPLO).eigenvalues
+
+
+eig_op = multi("eig", saves="w v")
+eig_op.vjp(_complex_rules.eig)
+eig_op.op.complex_rule = _complex_rules.eig
+
+
+class EigResult(NamedTuple):
+    """The result of `eig`."""
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+
+@autocasts("float32")
+def eig(A: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> EigResult:
+    """Return the eigenvalues w and eigenvectors V of square matrices, A V = V diag(w).
+
+    Both are complex.  The vectors have the norm 1, and are unique up to a factor of
+    absolute value 1, so a loss must not depend on this factor.  Gradients exist if the
+    eigenvalues of each matrix differ.
+
+    Parameters
+    ----------
+    A
+        A tensor of shape ``[..., n, n]`` of real or complex matrices.
+    out
+        Tensors to write the results into; the results are converted to their dtypes.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix holds NaN or infinity, or LAPACK does not find its eigenvalues.
+    ShapeError, DTypeError
+        If `A` does not hold square matrices of floating-point or complex numbers.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> values, vectors = ac.linalg.eig(ac.tensor([[0.0, 1.0], [-1.0, 0.0]]))
+    >>> values
+    tensor([0.+1.j, 0.-1.j])
+    """
+    x = check_tensor("eig", A)
+    check_float("eig", x)
+    result = EigResult(*eig_op(cast(x, x.dtype.to_complex())))
+    if out is None:
+        return result
+    return EigResult(
+        *[copy_to_out("eig", y, o) for y, o in zip(result, out, strict=True)]
+    )
+
+
+@autocasts("float32")
+@declared
+def eigvals(A: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return the eigenvalues of square matrices, which are complex; see `eig`.
+
+    Parameters
+    ----------
+    A
+        A tensor of shape ``[..., n, n]`` of real or complex matrices.
+    out
+        A tensor to write the result into; the result is converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.linalg.eigvals(ac.tensor([[0.0, 1.0], [-1.0, 0.0]]))
+    tensor([0.+1.j, 0.-1.j])
+    """
+    return eig(A).eigenvalues

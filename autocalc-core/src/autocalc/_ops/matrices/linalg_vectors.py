@@ -14,6 +14,7 @@ from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.arranging import diagonal, joining
+from autocalc._ops.complex_numbers import parts
 from autocalc._ops.creation.constants import eye, zeros
 from autocalc._ops.elementwise import arithmetic, comparison
 from autocalc._ops.matrices import determinants, linear_systems, products, vector_norms
@@ -96,7 +97,7 @@ def vecdot(
     """
     a, b = same_dtype("vecdot", x, y)
     check_float("vecdot", a)
-    along = arithmetic.mul(a, b)
+    along = arithmetic.mul(parts.conj(a), b)
     axis_of("vecdot", dim, along.ndim)
     return reduction.sum(along, dim)
 

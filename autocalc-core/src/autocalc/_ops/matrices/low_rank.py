@@ -12,11 +12,12 @@ from typing import NamedTuple
 from autocalc._ops._operator.checks import check_float, check_shape
 from autocalc._ops._operator.coerce import same_dtype
 from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops.complex_numbers import parts
 from autocalc._ops.elementwise import arithmetic
 from autocalc._ops.matrices import factorizations, matmul
 from autocalc._ops.random.random_draws import randn
 from autocalc._ops.reductions import reduction
-from autocalc._ops.views import broadcasting, view
+from autocalc._ops.views import broadcasting
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import as_int, check_flags
 from autocalc._tensor.device import place_of_tensor
@@ -102,7 +103,7 @@ def _range_of(x: Tensor, count: int, turns: int) -> Tensor:
 
 
 def _turned(x: Tensor) -> Tensor:
-    return view.transpose(x, -1, -2)
+    return parts.adjoint(x)
 
 
 def _at_least_none(where: str, name: str, given: object, usual: int) -> int:

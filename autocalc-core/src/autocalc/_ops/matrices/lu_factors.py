@@ -16,6 +16,7 @@ from autocalc._ops._operator.factories import multi, nary
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
 from autocalc._ops.arranging import diagonal
+from autocalc._ops.complex_numbers import parts
 from autocalc._ops.creation.constants import empty, eye
 from autocalc._ops.elementwise import arithmetic, comparison
 from autocalc._ops.indexing import indexing
@@ -419,16 +420,16 @@ def linalg_lu_solve(
     check_shape(where, "LU", lu, "square matrices [..., n, n]")
     check_shape(where, "B", b, "[..., n, k]")
     _check_pivots(where, "pivots", pivots, lu)
-    if not left:
-        b = view.transpose(b, -1, -2)
+    if not left:  # X A = B is A' X' = B'
+        b = parts.adjoint(b)
     found = _solved(lu, pivots, b, adjoint == left)
-    return found if left else view.transpose(found, -1, -2)
+    return found if left else parts.adjoint(found)
 
 
 def _solved(lu: Tensor, pivots: Tensor, b: Tensor, turned: bool) -> Tensor:
     """Return A^-1 b, or A'^-1 b if `turned`."""
     if turned:
-        other = view.transpose(lu, -1, -2)
+        other = parts.adjoint(lu)
         half = solve_triangular(other, b, upper=False)
         found = solve_triangular(other, half, upper=True, unitriangular=True)
         return matmul.matmul(_exchange(pivots, lu), found)

@@ -18,6 +18,7 @@ from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.checks import refuse_booleans
 from autocalc._ops._operator.coerce import not_a_tensor, of_numpy, same_dtype
+from autocalc._ops._operator.complex_operators import op_for
 from autocalc._ops._operator.factories import nary
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.kinds import KINDS, elsewhere
@@ -123,7 +124,8 @@ def product(x: Tensor, y: Tensor) -> Tensor | None:
         return out
     edges, shapes = (edge_x, edge_y, None), (a.shape, b.shape, ())
     saved, versions = _save_factors(edges, (None, None, x, y, None))
-    out._edge = Node(gemm_op.op, edges, saved, versions, shapes, dtype, PLAIN)
+    op = op_for(gemm_op.op, a)
+    out._edge = Node(op, edges, saved, versions, shapes, dtype, PLAIN)
     return out
 
 
@@ -289,7 +291,8 @@ def times_vector(x: Any, y: Any, dims: tuple[int, ...] = (1, 2)) -> Tensor | Non
         return result
     saved, versions = _save_factors(edges, (None, None, x, y, None))
     shapes = shape, sizes, ()
-    result._edge = Node(_times_vector, edges, saved, versions, shapes, dtype, ())
+    op = op_for(_times_vector, a)
+    result._edge = Node(op, edges, saved, versions, shapes, dtype, ())
     return result
 
 

@@ -64,7 +64,7 @@ def matrix_exp(A: Tensor) -> Tensor:
     check_shape("matrix_exp", "A", A, "square matrices [..., n, n]")
     if A.numel() == 0:
         return view.clone(A)
-    x = cast(A, dtypes.float64)
+    x = cast(A, dtypes.complex128 if A.is_complex() else dtypes.float64)
     if is_batched(x._array.dtype):  # all examples of `vmap` take the most steps
         counts = [max(_squarings(make(whole(x._array), None)), default=0)]
     else:
@@ -72,7 +72,7 @@ def matrix_exp(A: Tensor) -> Tensor:
     least, most = min(counts), max(counts)
     scale: Any = 0.5**most
     if least < most:
-        made = tensor(counts, dtype=x.dtype, device=place_of_tensor(x))
+        made = tensor(counts, dtype=dtypes.float64, device=place_of_tensor(x))
         each = view.reshape(made, (*x.shape[:-2], 1, 1))
         scale = exponential.exp2(arithmetic.neg(each))
     result = _series(arithmetic.mul(x, scale))

@@ -13,6 +13,7 @@ from autocalc._ops._operator.coerce import cast, same_dtype
 from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops.arranging import diagonal
+from autocalc._ops.complex_numbers import parts
 from autocalc._ops.creation.constants import eye, zeros
 from autocalc._ops.elementwise import arithmetic, comparison
 from autocalc._ops.matrices import linear_systems, matmul
@@ -268,7 +269,8 @@ def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) ->
             f"{where}: `A` has shape {a.shape} and `tau` has shape {scales.shape}; "
             f"{failed}."
         )
-    v, factors = (cast(x, dtypes.float64) for x in (_triangle(a, False, True), scales))
+    wide = dtypes.complex128 if a.is_complex() else dtypes.float64
+    v, factors = (cast(x, wide) for x in (_triangle(a, False, True), scales))
     q = broadcasting.expand(
         eye(rows, columns, dtype=v.dtype, device=place_of_tensor(v)), a.shape
     )
@@ -276,6 +278,6 @@ def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) ->
     for i in reversed(range(scales.shape[-1])):
         column = v[..., i : i + 1]
         scale = view.unsqueeze(factors[..., i : i + 1], -1)
-        along = matmul.matmul(view.transpose(column, -1, -2), q)
+        along = matmul.matmul(parts.adjoint(column), q)
         q = arithmetic.sub_op(q, matmul.matmul(arithmetic.mul(scale, column), along))
     return cast(q, a.dtype)

@@ -19,6 +19,7 @@ from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
 from autocalc._ops._operator.one_node import one_node
 from autocalc._ops._operator.traced import traced
+from autocalc._ops.complex_numbers import parts
 from autocalc._ops.elementwise import arithmetic
 from autocalc._ops.matrices import einsum, matmul
 from autocalc._ops.reductions import reduction
@@ -155,7 +156,7 @@ def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> ac.vdot(ac.tensor([1.0, 2.0]), ac.tensor([3.0, 4.0]))
     tensor(11.)
     """
-    return dot(input, other)
+    return dot(parts.conj(check_tensor("vdot", input)), other)
 
 
 def _vector_product(k: Any, a: Any, b: Any, axis: int) -> Any:

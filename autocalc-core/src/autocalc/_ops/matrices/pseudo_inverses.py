@@ -14,9 +14,10 @@ from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import nary
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
+from autocalc._ops.complex_numbers import parts
 from autocalc._ops.creation.constants import empty, full, zeros
 from autocalc._ops.elementwise import arithmetic, clamping, comparison
-from autocalc._ops.matrices import _matrix_rules, matmul
+from autocalc._ops.matrices import _complex_rules, _matrix_rules, matmul
 from autocalc._ops.matrices.factorizations import eigvalsh, svdvals
 from autocalc._ops.reductions import extrema, reduction
 from autocalc._ops.views import view
@@ -27,6 +28,9 @@ from autocalc._tensor.limits import finfo
 from autocalc.errors import ArgumentError, ShapeError
 
 pinv_op = nary("pinv", saves="a out")
+
+
+pinv_op.op.complex_rule = _complex_rules.pinv
 
 
 @pinv_op.vjp
@@ -122,7 +126,7 @@ def pinv(
         atol, rtol = 0.0, rcond
     x = _matrices("pinv", A)
     limits = _limits("pinv", x, atol, rtol)
-    return pinv_op(x, *limits, bool(hermitian))
+    return pinv_op(x, *(cast(limit, x.dtype) for limit in limits), bool(hermitian))
 
 
 @method("pinverse")
@@ -171,20 +175,23 @@ def _limits(where: str, x: Tensor, atol: Any, rtol: Any) -> tuple[Tensor, Tensor
     if rtol is not None:
         return size, _limit(where, "rtol", x, rtol)
     if atol is None:
-        return size, full((), share, dtype=x.dtype, device=place_of_tensor(x))
+        return size, full((), share, dtype=x.dtype.to_real(), device=place_of_tensor(x))
     return size, comparison.choose(
         comparison.gt(size, 0),
         0.0,
-        full((), share, dtype=x.dtype, device=place_of_tensor(x)),
+        full((), share, dtype=x.dtype.to_real(), device=place_of_tensor(x)),
     )
 
 
 def _limit(where: str, name: str, x: Tensor, given: Any) -> Tensor:
     if not isinstance(given, Tensor):
         return full(
-            (), number(where, name, given), dtype=x.dtype, device=place_of_tensor(x)
+            (),
+            number(where, name, given),
+            dtype=x.dtype.to_real(),
+            device=place_of_tensor(x),
         )
-    return cast(given.detach(), x.dtype)
+    return cast(given.detach(), x.dtype.to_real())
 
 
 @autocasts("float32")
@@ -339,30 +346,33 @@ def lstsq(
     limits = _limits(where, a, None, None)
     if rcond is not None:
         limits = limits[0], _limit(where, "rcond", a, rcond)
-    x, left = cast(a, dtypes.float64), cast(column, dtypes.float64)
-    inverse = pinv_op(x, *(cast(limit, dtypes.float64) for limit in limits), False)
+    wide = dtypes.complex128 if a.is_complex() else dtypes.float64
+    x, left = cast(a, wide), cast(column, wide)
+    inverse = pinv_op(x, *(cast(limit, wide) for limit in limits), False)
     found = matmul.matmul(inverse, left)
     with no_grad():
         values = svdvals(a.detach())
         rank = _count_above(values, *limits)
     wanted = a.shape[-2] > a.shape[-1] and name != "gelsy"
     full_rank = name == "gels" or extrema.holds(comparison.eq(rank, a.shape[-1]).all())
-    flat = view.reshape(found, (-1,))
+    flat = parts.real(view.reshape(found, (-1,)))
     rest = _squares(x, found, left) if wanted and full_rank else flat[:0]
     solution = cast(found, a.dtype)
     return LstsqResult(
         view.squeeze(solution, -1) if vector else solution,
-        cast(rest, a.dtype),
+        cast(rest, a.dtype.to_real()),
         empty(0, dtype=dtypes.int64) if name == "gels" else rank,
         values
         if name in ("gelsd", "gelss")
-        else empty(0, dtype=a.dtype, device=place_of_tensor(a)),
+        else empty(0, dtype=a.dtype.to_real(), device=place_of_tensor(a)),
     )
 
 
 def _squares(a: Tensor, x: Tensor, b: Tensor) -> Tensor:
     """Return the sums of squares of A X - B for each column."""
     away = arithmetic.sub_op(matmul.matmul(a, x), b)
+    if away.is_complex():
+        away = arithmetic.abs(away)
     return reduction.sum(arithmetic.mul(away, away), -2)
 
 

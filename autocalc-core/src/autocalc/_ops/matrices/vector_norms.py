@@ -91,6 +91,8 @@ def vector_norm(
 def _norm_of_vectors(x: Tensor, ord: float, dim: Dims, keepdim: bool) -> Tensor:
     if x._array.dtype in HALVES:
         return in_float32(lambda wide: _norm_of_vectors(wide, ord, dim, keepdim), x)
+    if x._array.dtype.kind == "c":
+        x = arithmetic.abs(x)
     if ord == 2:
         axes = axes_of("sum", x, dim)
         if len(axes) == x._array.ndim:

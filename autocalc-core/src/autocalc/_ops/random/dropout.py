@@ -88,7 +88,7 @@ def dropout(
         check_tensor("dropout", input)
     if not training or p == 0.0:
         return input
-    if not input.is_floating_point():
+    if not input.dtype.is_differentiable:
         raise DTypeError(f"dropout: needs float32 or float64, not {input.dtype.name}.")
     words = input.numel()  # one random word for each element
     seed, offset = chosen("dropout", generator).draw(words)

@@ -7,6 +7,7 @@ any number of threads draws the same numbers.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from autocalc._dispatch.device.device import DeviceArray, same_place
@@ -74,6 +75,8 @@ def drawn_floats(
     dtype: Any = None,
 ) -> Any:
     """Return floats of a kernel; `dtype` selects the device, by default the CPU."""
+    if kind.is_complex:
+        return _drawn_complex(kernel, shape, dtype or kind.numpy, generator)
     if not kind.is_floating_point:
         raise DTypeError(
             f"{where}: supports float32 and float64, not {kind.name}; use randint for "
@@ -81,6 +84,15 @@ def drawn_floats(
         )
     dtype = dtype or kind.numpy
     return draws(kernel, shape, dtype, generator)
+
+
+def _drawn_complex(kernel: str, shape: Any, dtype: Any, generator: Any) -> Any:
+    """Return complex numbers: both parts uniform, or the variance 1 in all."""
+    real = dtypes.of(dtype).to_real().numpy
+    array = arrays.empty((*shape, 2), drawn_dtype(real))
+    spread = math.sqrt(0.5) if kernel == "normal" else 1.0
+    random_into(kernel, array, 0.0, spread, generator)
+    return arrays.as_complex(array)
 
 
 def draws(kernel: str, shape: tuple[int, ...], dtype: Any, generator: Any) -> Any:

@@ -17,8 +17,9 @@ from autocalc._ops._operator.kinds import KINDS, elsewhere
 from autocalc._ops._operator.method import method
 from autocalc._ops._operator.numpy_names import dim_or_axis
 from autocalc._ops._operator.out import apply_out
-from autocalc._ops.elementwise import arithmetic
-from autocalc._ops.reductions import reduction
+from autocalc._ops.complex_numbers import parts
+from autocalc._ops.elementwise import arithmetic, comparison, exponential
+from autocalc._ops.reductions import extrema, reduction
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.dtypes import DType
@@ -245,7 +246,23 @@ def logsumexp(
     """
     x = check_tensor("logsumexp", input)
     x = x if x.is_floating_point() else to_float(x)
+    if x.is_complex():
+        return _logsumexp_of_complex(x, dim, bool(keepdim))
     return _logsumexp_op(x, axes_of("logsumexp", x, dim), bool(keepdim))
+
+
+def _logsumexp_of_complex(x: Tensor, dim: Any, keepdim: bool) -> Tensor:
+    """Return the logarithm, with the largest real part taken out of the sum."""
+    axes = axes_of("logsumexp", x, dim)
+    if x.numel():
+        most = extrema.amax(parts.real(x.detach()), axes, True)
+        most = comparison.choose(comparison.isfinite(most), most, 0.0)
+        shifted = arithmetic.sub_op(x, most)
+    else:
+        most, shifted = reduction.sum(parts.real(x.detach()), axes, True), x
+    total = reduction.sum(exponential.exp(shifted), axes, True)
+    found = arithmetic.add_op(exponential.log(total), most)
+    return found if keepdim else reduction.sum(found, axes)
 
 
 def _of_0d(operator: Operator, x: Tensor) -> Tensor:

@@ -12,7 +12,14 @@ from autocalc._ops._operator.factories import nary
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
 from autocalc._ops._operator.traced import traced
-from autocalc._ops.reductions.reduction import count_elements, mean, spread
+from autocalc._ops.complex_numbers import parts
+from autocalc._ops.elementwise import arithmetic
+from autocalc._ops.reductions.reduction import (
+    count_elements,
+    mean,
+    spread,
+    sqrt_zero_grad,
+)
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, number
 from autocalc.errors import ArgumentError, AutocalcWarning
@@ -141,8 +148,19 @@ def _moment(
             f"elements less the correction {weight:g}; the result is NaN or infinity.",
             AutocalcWarning,
         )
+    if x.is_complex():
+        return _moment_of_complex(where, x, axes, keepdim, weight)
     run = std_op if where == "std" else var_op
     return run(x, axes, keepdim, weight)
+
+
+def _moment_of_complex(
+    where: str, x: Tensor, axes: Any, keepdim: bool, weight: float
+) -> Tensor:
+    """Return the sum of the variances of both parts, or its root."""
+    of_real = var_op(parts.real(x), axes, keepdim, weight)
+    found = arithmetic.add_op(of_real, var_op(parts.imag(x), axes, keepdim, weight))
+    return sqrt_zero_grad(found) if where == "std" else found
 
 
 @method("std")

@@ -117,7 +117,7 @@ def _cumprod_slope(k: Any, a: Any, g: Any, axis: int) -> Any:
         sorted(range(len(order)), key=order.__getitem__),
     )
     *lead, size = k.shape(x)
-    count = k.cumsum(k.full((size,), 1, k.dtype(a)), 0, False)
+    count = k.arange(size, a)
     row, column = k.reshape(count, (size, 1)), k.reshape(count, (1, size))
     zero, one = k.constant(0, a), k.constant(1, a)
     rows = k.expand(k.reshape(x, (*lead, 1, size)), (*lead, size, size))
@@ -182,7 +182,7 @@ def _scan(
     x = check_and_cast(name, input, dtype)
     axis = axis_of(name, dim, x.ndim)
     if x.ndim == 0:
-        whole = x.is_floating_point()
+        whole = x.dtype.is_differentiable
         return view.clone(x) if whole else cast(x, dtype or dtypes.int64)
     if dtype is dtypes.bool_:
         message = (

@@ -9,6 +9,7 @@ from autocalc._ops._operator.coerce import cast, to_float
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
 from autocalc._ops.arranging import diagonal
+from autocalc._ops.complex_numbers import making, parts
 from autocalc._ops.elementwise import arithmetic, clamping, comparison, exponential
 from autocalc._ops.matrices.matmul import matmul
 from autocalc._ops.reductions import reduction
@@ -86,7 +87,7 @@ def cov(
         squares = weights if aweights is None else _squares(weights, aweights)
         lost = reduction.sum(squares) / total_weight if aweights is not None else 1.0
         count = clamping.clamp_min(total_weight - lost * less, 0.0)
-    found = arithmetic.div(matmul(weighted, view.transpose(centred, 0, 1)), count)
+    found = arithmetic.div(matmul(weighted, parts.adjoint(centred)), count)
     return view.reshape(found, ()) if found.numel() == 1 else found
 
 
@@ -102,7 +103,7 @@ def _rows(where: str, input: Tensor) -> Tensor:
             f"{where}: `input` has shape {input.shape}; it must have at most two "
             "dimensions, [variables, observations]."
         )
-    x = input if input.is_floating_point() else to_float(input)
+    x = input if input.dtype.is_differentiable else to_float(input)
     return x if x.ndim == 2 else view.reshape(x, (1, -1))
 
 
@@ -115,7 +116,7 @@ def _weights(
         if given is None:
             continue
         _check_weights(name, given, rows.shape[1])
-        one = cast(given, rows.dtype)
+        one = cast(given, rows.dtype.to_real())
         product = one if product is None else arithmetic.mul(product, one)
     return product
 
@@ -172,4 +173,7 @@ def corrcoef(input: Tensor) -> Tensor:
     spread = exponential.sqrt(diagonal.diagonal(found))
     scaled = arithmetic.div(found, view.unsqueeze(spread, 1))
     scaled = arithmetic.div(scaled, view.unsqueeze(spread, 0))
-    return clamping.clamp(scaled, -1.0, 1.0)
+    if not scaled.is_complex():
+        return clamping.clamp(scaled, -1.0, 1.0)
+    both = [clamping.clamp(x, -1.0, 1.0) for x in (scaled.real, scaled.imag)]
+    return making.complex(*both)

@@ -79,7 +79,7 @@ def numel(input: Tensor) -> int:
 
 
 def is_complex(input: Tensor) -> bool:
-    """Return False: there are no complex dtypes.
+    """Return whether the elements are complex numbers.
 
     Parameters
     ----------
@@ -92,8 +92,7 @@ def is_complex(input: Tensor) -> bool:
     >>> ac.is_complex(ac.ones(1))
     False
     """
-    check_tensor("is_complex", input)
-    return False
+    return check_tensor("is_complex", input).is_complex()
 
 
 def is_signed(input: Tensor) -> bool:

@@ -13,7 +13,7 @@ from autocalc._ops._operator.numpy_names import dim_or_axis
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.views.view import flatten, reshape, reshape_op, transpose, view
 from autocalc._tensor import Tensor
-from autocalc.errors import DimensionError, ShapeError
+from autocalc.errors import ShapeError
 
 
 @method("ravel")
@@ -84,39 +84,6 @@ def unflatten(
         )
     parts = tuple(n // known if m == -1 else m for m in parts)
     return reshape_op(x, (*shape[:axis], *parts, *shape[axis + 1 :]))
-
-
-@method("adjoint")
-def adjoint(input: Tensor) -> Tensor:
-    """Return a view of `input` with the last two dimensions exchanged.
-
-    Parameters
-    ----------
-    input
-        A tensor of shape [..., n, m].
-
-    Returns
-    -------
-    Tensor
-        A tensor of shape [..., m, n].
-
-    Raises
-    ------
-    DimensionError
-        If `input` has fewer than two dimensions.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> ac.adjoint(ac.ones(4, 2, 3)).shape
-    autocalc.Size([4, 3, 2])
-    """
-    if check_tensor("adjoint", input).ndim < 2:
-        raise DimensionError(
-            "adjoint: only supported on matrices or batches of matrices, which have "
-            f"two dimensions at least, not on a tensor of shape {input.shape}."
-        )
-    return transpose(input, -2, -1)
 
 
 @method("swapaxes")

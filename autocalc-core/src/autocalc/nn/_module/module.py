@@ -181,7 +181,7 @@ class Module(StatefulModule["Module"]):
         the device.  The dtype only applies to floating-point parameters and buffers.
         """
         dtype, device = meant(args, **kwargs)
-        if dtype is not None and not dtype.is_floating_point:
+        if dtype is not None and not dtype.is_differentiable:
             raise DTypeError(
                 f"Module.to: parameters cannot have the dtype {dtype.name}; use "
                 "ac.float32 or ac.float64."
@@ -190,7 +190,9 @@ class Module(StatefulModule["Module"]):
             return self
 
         def converted(x: Tensor) -> Tensor:
-            return x.to(device=device, dtype=dtype if x.is_floating_point() else None)
+            return x.to(
+                device=device, dtype=dtype if x.dtype.is_differentiable else None
+            )
 
         return self._apply(converted)
 

@@ -43,7 +43,7 @@ class _Uninitialized(Tensor):
         name = type(self).__name__
         check_flag(name, "requires_grad", requires_grad)
         kind = dtypes.as_dtype(dtypes.get_default_dtype() if dtype is None else dtype)
-        if requires_grad and not kind.is_floating_point:
+        if requires_grad and not kind.is_differentiable:
             message = (
                 f"{name}: a tensor of {kind.name} cannot have a gradient; use a "
                 "floating-point dtype."

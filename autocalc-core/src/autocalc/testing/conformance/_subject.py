@@ -377,6 +377,11 @@ def output_metas(spec: KernelSpec, sample: Sample, dtype: DType) -> tuple[Any, .
     return (metas,) if isinstance(metas, Meta) else tuple(metas)
 
 
+def _widest(value: Any) -> Any:
+    """Return the dtype in which a value is compared: float64 or complex128."""
+    return np.complex128 if np.iscomplexobj(value) else np.float64
+
+
 def budget_view(expected: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the expected values in float64, in which budgets are computed."""
     return tuple(
@@ -384,7 +389,7 @@ def budget_view(expected: tuple[Any, ...]) -> tuple[Any, ...]:
         if value is None
         else [np.asarray(one, np.float64) for one in value]
         if isinstance(value, (list, tuple))
-        else np.asarray(value, np.float64)
+        else np.asarray(value, _widest(value))
         for value in expected
     )
 

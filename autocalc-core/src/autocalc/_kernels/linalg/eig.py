@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""Eigenvalues and eigenvectors of any square matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from autocalc._kernels.budgets import Inputs, Limits
+from autocalc._kernels.cases import Case, floats
+from autocalc._kernels.declare import standalone
+from autocalc._kernels.linalg._matrices import (
+    BACKWARD,
+    check_finite,
+    condition,
+    cubic,
+    double,
+    guarded,
+    largest,
+    squares,
+    well_conditioned,
+)
+from autocalc._kernels.rules import FLOAT32, FLOAT64
+from autocalc._kernels.samples import Make
+from autocalc._kernels.spec import Array, Attributes, DType, Meta, Sample
+
+eig = standalone(
+    "eig",
+    "w v ; a",
+    "a = v diag(w) v^-1 with vectors v of norm 1; both are complex, in LAPACK's order.",
+    complex="rule",
+)
+
+_COMPLEX: dict[DType, DType] = {
+    FLOAT32: np.dtype(np.complex64),
+    FLOAT64: np.dtype(np.complex128),
+}
+
+
+@eig.rule
+def _(a: Meta) -> tuple[Meta, Meta]:
+    real: DType = FLOAT32 if a.dtype in (FLOAT32, _COMPLEX[FLOAT32]) else FLOAT64
+    dtype = _COMPLEX[squares("eig", Meta(a.shape, real))]
+    return Meta(a.shape[:-1], dtype), Meta(a.shape, dtype)
+
+
+def _unfinished(find: Any) -> Any:
+    def at_fault(matrix: Array) -> str | None:
+        try:
+            find(matrix)
+        except np.linalg.LinAlgError:
+            return "has eigenvalues that LAPACK did not find in its number of steps"
+        return None
+
+    return at_fault
+
+
+@eig.reference
+def _(xp: Any, a: Array) -> tuple[Array, Array]:
+    x = double(xp, a)
+    check_finite(xp, "eig", x)
+    if x.dtype.kind == "c" and not x.imag.any():
+        x = x.real  # eigenvalues are exact pairs then
+    find = xp.linalg.eig
+    w, v = guarded(xp, "eig", x, partial(find, x), _unfinished(find))
+    return w, v
+
+
+@eig.budget("8 n eps cond(a) max|out|, of values and vectors")
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
+    (a,) = inputs
+    if not a.size:
+        return [0.0, 0.0]
+    room = BACKWARD * a.shape[-1] * eps * condition(a) * largest(a)
+    return [room[..., 0], room]
+
+
+@eig.samples
+def _(make: Make) -> Iterator[Sample]:
+    for shape in ((1, 1), (3, 3), (2, 4, 4), (0, 2, 2), (0, 0)):
+        yield Sample(f"{shape}", (well_conditioned(make, shape),))
+
+
+eig.work(cubic(25))
+eig.benchmarks(Case("16x32x32", floats(16, 32, 32)))

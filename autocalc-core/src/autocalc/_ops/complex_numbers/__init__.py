@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Complex tensors: their parts, conjugates, angles, and how they are made."""
