@@ -6,6 +6,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from autocalc._ops._operator.coerce import Number
 from autocalc._ops.arranging.joining import cat
 from autocalc._ops.sequences.searching import searchsorted
@@ -187,7 +189,7 @@ def floor_divide(x: Any, y: Any) -> Any:
 @function("pow", "__pow__")
 def pow(x: Any, exponent: Any) -> Any:
     """Return x to the power of a number above 0."""
-    if not isinstance(exponent, Number) or exponent <= 0:
+    if not isinstance(exponent, (int, float, np.number)) or exponent <= 0:
         raise ArgumentError(
             f"pow: sparse tensors need an exponent above 0, not {exponent!r}: cannot "
             "raise the zeros to it."
