@@ -212,8 +212,12 @@ class Batched:
         return self._like(self.data[self._index(index)])
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        value = value.data if value.__class__ is Batched else value
-        self.data[self._index(index)] = value
+        place = self._index(index)
+        if value.__class__ is Batched:
+            n, missing = len(self.levels), self.data[place].ndim - value.data.ndim
+            # The value is broadcast within each example.
+            value = value.data[(*place[:n], *[None] * max(missing, 0), ...)]
+        self.data[place] = value
 
     def reshape(self, *shape: Any) -> Batched:
         """Return a view in another shape; the strides must allow it."""
