@@ -150,7 +150,7 @@ def cat(
     """
     read = _read(tensors)
     if read is None or (0,) in read[2]:
-        if KINDS and (own := elsewhere("cat", *tensors)) is not None:
+        if KINDS and (own := elsewhere("cat", *listed("cat", tensors))) is not None:
             return own(tensors, dim)  # type: ignore[no-any-return]  # a tensor
         parts = _converted("cat", tensors)
         read = _sure(tuple(x for x in parts if x.shape != (0,)) or parts[:1])

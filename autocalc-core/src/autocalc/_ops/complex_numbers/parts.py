@@ -304,7 +304,7 @@ def adjoint(input: Tensor) -> Tensor:
     x = check_tensor("adjoint", input)
     if x.ndim < 2:
         raise DimensionError(
-            f"adjoint: a tensor of shape {input.shape} holds no matrices; it must have "
-            f"two dimensions at least."
+            f"adjoint: only supported on matrices or batches of them, not on shape "
+            f"{input.shape}."
         )
     return conj(view.transpose(x, -2, -1))
