@@ -163,7 +163,7 @@ def test_out_of_range_is_the_error_of_eager_code() -> None:
     for t in range(6):
         run(t)
     assert len(run.programs) == 1
-    with pytest.raises(ac.errors.DimensionError, match="16 is out of range"):
+    with pytest.raises(ac.errors.DimensionError, match="index 16 is out of bounds"):
         run(16)
     assert run(15).tolist() == (table[:, 15] * 2).tolist()
 

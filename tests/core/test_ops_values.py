@@ -296,7 +296,7 @@ test_errors_say_what_does_not_fit = refusals(
     cross_entropy(M, ac.ones(2)) -> DTypeError: `target` has dtype float32
     cross_entropy(M, INDEX, reduction='x') -> ArgumentError: `reduction`='x'
     cross_entropy(M, INDEX, label_smoothing=2) -> ArgumentError: must be
-        between 0 and 1
+        between 0.0 and 1.0, not 2.0
     cross_entropy(M, INDEX, ac.ones(3, requires_grad=True)) -> GradError: `weight`
         requires a gradient.*detach
     """,

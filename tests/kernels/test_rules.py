@@ -74,7 +74,7 @@ SHAPES = [
     ("linear", (f4(2, 4), f4(5, 3), None, "none"),
      (r"linear: `x` has shape \(2, 4\) and `weight` \(5, 3\); the last dimension of "
       r"`x` must be 3")),
-    ("linear", (f4(), f4(5, 3), None, "none"), r"linear: `x` has shape \(\)"),
+    ("linear", (f4(), f4(5, 3), None, "none"), r"linear: .*1D, but `x` has shape \(\)"),
     ("linear", (f4(2, 3), f4(5), None, "none"), r"`weight` .* must have 2 dimensions"),
     ("linear", (f4(2, 3), f4(5, 3), f4(3), "none"), r"`bias` .* it must be \(5,\)"),
     ("linear_backward", (f4(), None, None), r"`g` has no dimensions"),
