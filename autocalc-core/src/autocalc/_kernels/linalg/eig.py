@@ -15,11 +15,9 @@ from autocalc._kernels.declare import standalone
 from autocalc._kernels.linalg._matrices import (
     BACKWARD,
     check_finite,
-    condition,
     cubic,
     double,
     guarded,
-    largest,
     squares,
     well_conditioned,
 )
@@ -69,13 +67,20 @@ def _(xp: Any, a: Array) -> tuple[Array, Array]:
     return w, v
 
 
-@eig.budget("8 n eps cond(a) max|out|, of values and vectors")
+@eig.budget("8 n eps cond(v) |a|, of vectors divided by the gap between values")
 def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
+    """Allow what theorems of Bauer and Fike say of a backward stable algorithm."""
     (a,) = inputs
     if not a.size:
         return [0.0, 0.0]
-    room = BACKWARD * a.shape[-1] * eps * condition(a) * largest(a)
-    return [room[..., 0], room]
+    w, v = (np.asarray(x, np.complex128) for x in expected)
+    n = a.shape[-1]
+    norm = np.linalg.norm(np.asarray(a, np.float64), 2, axis=(-2, -1))
+    room = BACKWARD * n * eps * np.linalg.cond(v) * norm
+    apart = np.abs(w[..., :, None] - w[..., None, :])
+    gap = np.where(np.eye(n, dtype=bool), norm[..., None, None], apart)
+    turned = room / gap.min(axis=(-2, -1))
+    return [room[..., None], turned[..., None, None]]
 
 
 @eig.samples

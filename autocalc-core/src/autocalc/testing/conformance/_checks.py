@@ -55,7 +55,7 @@ INDICES: dict[str, tuple[str, Callable[[Sample], int]]] = {
 #: then their factors are not unique.
 OF_MATRICES = frozenset(
     {"inv", "solve", "det", "slogdet", "cofactor", "cholesky", "qr", "svd", "eigh"}
-    | {"pinv", "cofactor_derivative"}
+    | {"pinv", "cofactor_derivative", "eig"}
 )
 
 #: The layouts of operands, in rotation; the first one is for the output and the first

@@ -44,6 +44,8 @@ def compare(
     dtype = actual.dtype
     if dtype in HALVES:
         actual = actual.astype(np.float32)
+    if actual.dtype.kind == "c":
+        return _compare_parts(spec, name, actual, np.asarray(expected), tolerance)
     if actual.dtype.kind != "f":
         _compare_exactly(name, actual, np.asarray(expected))
         return 0.0, 0.0
@@ -73,6 +75,15 @@ def compare(
             return 0.0, 0.0
         error, limit, unit = error[~special], limit[~special], unit[~special]
     return float(_ratio(error, unit).max()), float(_ratio(error, limit).max())
+
+
+def _compare_parts(
+    spec: KernelSpec, name: str, actual: Array, expected: Array, tolerance: Any
+) -> tuple[float, float]:
+    """Compare complex numbers; each part may be off by as much as the number."""
+    real = compare(spec, f"{name}.real", actual.real, expected.real, tolerance)
+    imag = compare(spec, f"{name}.imag", actual.imag, expected.imag, tolerance)
+    return max(real[0], imag[0]), max(real[1], imag[1])
 
 
 def _keeps_zeros(spec: KernelSpec) -> bool:
