@@ -40,12 +40,12 @@ def matrix_exp(A: Tensor) -> Tensor:
     Parameters
     ----------
     A
-        A tensor of shape [..., n, n] and a floating-point dtype.
+        A tensor of shape [..., n, n] and a floating-point or complex dtype.
 
     Raises
     ------
     DTypeError
-        If `A` does not have a floating-point dtype.
+        If `A` has neither a floating-point nor a complex dtype.
     ShapeError
         If the matrices are not square.
 
@@ -56,7 +56,7 @@ def matrix_exp(A: Tensor) -> Tensor:
     tensor([[1., 1.],
             [0., 1.]])
     """
-    if not check_tensor("matrix_exp", A).is_floating_point():
+    if not (check_tensor("matrix_exp", A).is_floating_point() or A.is_complex()):
         raise DTypeError(
             "matrix_exp: Expected a floating point or complex tensor, not "
             f"{A.dtype.name}. Convert it with .float()."
