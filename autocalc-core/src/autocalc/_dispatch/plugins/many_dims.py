@@ -91,10 +91,10 @@ def joined(spec: KernelSpec, operands: Sequence[Any]) -> Sequence[Any] | None:
         return _elementwise(arrays, attributes)
     if spec.name in ROWS:
         return _rows(arrays, attributes)
-    first = spec.attributes[0].name if spec.attributes else ""
-    if first == "axes":
+    names = [attribute.name for attribute in spec.attributes]
+    if names[:2] == ["axes", "keepdim"]:
         return _reduction(len(spec.outputs), arrays, attributes)
-    return _along(arrays, attributes) if first == "axis" else None
+    return _along(arrays, attributes) if names[:1] == ["axis"] else None
 
 
 def _lines(arrays: Sequence[Any], attributes: Sequence[Any]) -> list[Any] | None:
