@@ -66,11 +66,24 @@ def test_a_stranger_on_the_left_that_declines_is_named(name):
         getattr(operator, name)(Stranger(), tensor_for(name))
 
 
-@pytest.mark.parametrize("value", [None, "a", [1, 2], (1,), {}, 1j, object(), b"x"])
+@pytest.mark.parametrize("value", [None, "a", [1, 2], (1,), {}, object(), b"x"])
 @pytest.mark.parametrize("name", [*ARITHMETIC, "lt", "ge"])
 def test_values_of_python_keep_their_error(name, value):
     with pytest.raises(DTypeError, match=type(value).__name__):
         getattr(operator, name)(ac.ones(2), value)
+
+
+@pytest.mark.parametrize("name", ["floordiv", "mod", "matmul", "lt", "ge"])
+def test_what_complex_numbers_do_not_have_keeps_its_error(name):
+    with pytest.raises(DTypeError, match="complex"):
+        getattr(operator, name)(ac.ones(2), 1j)
+
+
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "truediv", "pow"])
+def test_complex_numbers_of_python_are_operands(name):
+    found = getattr(operator, name)(ac.full((2,), 2.0), 1j)
+    assert found.dtype is ac.complex64
+    np.testing.assert_allclose(found.numpy(), getattr(operator, name)(2, 1j), rtol=1e-6)
 
 
 def test_one_who_declines_leaves_python_s_error():

@@ -84,6 +84,8 @@ WITHOUT = frozenset(
         "xlogy",
         "zeta",
     }
+    # Of complex numbers, which its mathematical operators do not take.
+    | {"complex", "conj", "eig", "fft", "irfft", "rfft"}
 )
 
 KERNELS = [
