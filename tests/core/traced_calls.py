@@ -134,9 +134,9 @@ _CALLS = """
     nan_reductions.nanmean: ac.nanmean(a, 1)  nan_reductions.nansum: ac.nansum(a)
     nextafter.nextafter: ac.nextafter(a, b)
     padding.pad: F.pad(image, (1, 2, 0, 1), mode='reflect')
-    products.addbmm: ac.addbmm(a, x, y, beta=0.5, alpha=2)
-    products.addmm: ac.addmm(v, a, b)  products.addmv: ac.addmv(v, a, u)
-    products.addr: ac.addr(a, u, v)  products.baddbmm: ac.baddbmm(a, x, y)
+    product_sums.addbmm: ac.addbmm(a, x, y, beta=0.5, alpha=2)
+    product_sums.addmm: ac.addmm(v, a, b)  product_sums.addmv: ac.addmv(v, a, u)
+    product_sums.addr: ac.addr(a, u, v)  product_sums.baddbmm: ac.baddbmm(a, x, y)
     products.cross: ac.cross(x[:, :, :3], y[:, :, :3])  products.dot: ac.dot(v, v)
     products.inner: ac.inner(a, b)  products.kron: ac.kron(a, v)
     products.mv: ac.mv(a, v)  products.outer: ac.outer(u, v)
@@ -213,7 +213,7 @@ _CALLS = """
     splitting.tensor_split: ac.tensor_split(a, (1, 2))
     splitting.unbind: a[1:].unbind(1)
     quantiles._counts: ac.bincount(labels, minlength=99)
-    view.clone: strided(2, 3).clone()  view.movedim: x.movedim((0, 1), (2, 0))
+    view.clone: strided(2, 3).clone()  moving.movedim: x.movedim((0, 1), (2, 0))
     windows.unfold: a.unfold(0, 2, 1)
     arithmetic._sum_of_multiple: ac.add(a, b, alpha=2)
     comparison.heaviside: ac.heaviside(a, v)
@@ -306,8 +306,8 @@ WRITES = {
     **dict.fromkeys(
         (
             *("ceil_", "deg2rad_", "floor_", "frac_", "i0_", "logical_not_"),
-            *("logit_", "nan_to_num_", "rad2deg_", "round_", "square_", "tril_"),
-            *("triu_", "trunc_"),
+            *("logit_", "nan_to_num_", "rad2deg_", "round_", "sgn_", "square_"),
+            *("tril_", "triu_", "trunc_"),
         ),
         lambda d: (),
     ),

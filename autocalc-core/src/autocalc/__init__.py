@@ -270,20 +270,8 @@ from autocalc._ops.matrices.linear_systems import chain_matmul, inverse, matrix_
 from autocalc._ops.matrices.lu_factors import lu, lu_solve, lu_unpack, triangular_solve
 from autocalc._ops.matrices.matmul import bmm, matmul, mm
 from autocalc._ops.matrices.matrix_exponential import matrix_exp
-from autocalc._ops.matrices.products import (
-    addbmm,
-    addmm,
-    addmv,
-    addr,
-    baddbmm,
-    cross,
-    dot,
-    inner,
-    kron,
-    mv,
-    outer,
-    vdot,
-)
+from autocalc._ops.matrices.product_sums import addbmm, addmm, addmv, addr, baddbmm
+from autocalc._ops.matrices.products import cross, dot, inner, kron, mv, outer, vdot
 from autocalc._ops.matrices.products import outer as ger
 from autocalc._ops.matrices.pseudo_inverses import pinverse
 from autocalc._ops.matrices.vector_norms import norm, renorm
@@ -390,6 +378,8 @@ from autocalc._ops.views.inspection import (
     is_tensor,
     numel,
 )
+from autocalc._ops.views.moving import movedim
+from autocalc._ops.views.moving import movedim as moveaxis
 from autocalc._ops.views.named_views import (
     ravel,
     reshape_as,
@@ -413,7 +403,6 @@ from autocalc._ops.views.striding import as_strided
 from autocalc._ops.views.view import (
     clone,
     flatten,
-    movedim,
     permute,
     reshape,
     squeeze,
@@ -421,7 +410,6 @@ from autocalc._ops.views.view import (
     transpose,
     unsqueeze,
 )
-from autocalc._ops.views.view import movedim as moveaxis
 from autocalc._ops.views.view import transpose as swapdims
 from autocalc._tensor import Tensor
 from autocalc._tensor.device import Device as device

@@ -12,12 +12,9 @@ import numpy as np
 
 from autocalc._dispatch._callers import warn
 from autocalc._dispatch.selection.arrays import arrays
-from autocalc._ops._operator.partial_writes import in_strides
 from autocalc._ops.arranging.joining import stack
-from autocalc._ops.views import complex_views
-from autocalc._tensor import Tensor, make
+from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number, require, short
-from autocalc._tensor.generator import Generator
 from autocalc.autograd._gradcheck_modes import (
     check_all,
     check_modes,
@@ -28,6 +25,13 @@ from autocalc.autograd._gradcheck_modes import (
     same,
 )
 from autocalc.autograd._gradcheck_pairs import in_pairs
+from autocalc.autograd._gradcheck_tensors import (
+    leaf_like,
+    leaf_of,
+    outputs_of,
+    random_like,
+    values_of,
+)
 from autocalc.autograd._gradients import grad
 from autocalc.errors import ArgumentError, AutocalcWarning, GradError
 
@@ -180,8 +184,8 @@ def gradcheck(
         check_forward_ad=check_forward_ad,
         check_backward_ad=check_backward_ad,
     )
-    func, given = in_pairs(func, _arguments(where, "inputs", inputs))
-    func, given = of_values(func, given)
+    func, given = of_values(func, _arguments(where, "inputs", inputs))
+    func, given = in_pairs(func, given)
     tolerance = _Tolerance.of(where, func, eps=eps, atol=atol, rtol=rtol)
     allowed = number(where, "nondet_tol", nondet_tol)
     checked = _checked_inputs(where, given)
@@ -190,9 +194,9 @@ def gradcheck(
         if check_forward_ad:
             from autocalc.autograd import _gradcheck_forward as forward
 
-            forward.compare_forward(check, _outputs, fast_mode)
+            forward.compare_forward(check, outputs_of, fast_mode)
             if check_batched_forward_grad:
-                forward.compare_batches(check, _outputs)
+                forward.compare_batches(check, outputs_of)
         if check_backward_ad:
             check.along_a_direction() if fast_mode else check.jacobians()
             check.repeated_walk(allowed)
@@ -283,14 +287,14 @@ def gradgradcheck(
         check_rev_over_rev=check_rev_over_rev,
         fast_mode=fast_mode,
     )
-    func, given = in_pairs(func, _arguments(where, "inputs", inputs))
-    func, given = of_values(func, given)
+    func, given = of_values(func, _arguments(where, "inputs", inputs))
+    func, given = in_pairs(func, given)
     _Tolerance.of(where, func, eps=eps, atol=atol, rtol=rtol)
     checked = _checked_inputs(where, given)
-    outputs = _outputs(func, given)
+    outputs = outputs_of(func, given)
     if grad_outputs is None:
         seeds = [
-            _random_like(y, i, gaps=gen_non_contig_grad_outputs)
+            random_like(y, i, gaps=gen_non_contig_grad_outputs)
             for i, y in enumerate(outputs)
         ]
     else:
@@ -306,8 +310,8 @@ def gradgradcheck(
     def first_derivative(*given: Any) -> list[Tensor]:
         args = list(given)
         for i in checked:  # in forward mode, they have no history
-            args[i] = args[i] if args[i].requires_grad else _leaf_of(args[i])
-        outputs = _outputs(func, args[:n])
+            args[i] = args[i] if args[i].requires_grad else leaf_of(args[i])
+        outputs = outputs_of(func, args[:n])
         pairs = [(y, g) for y, g in zip(outputs, args[n:], strict=True)
                  if y.requires_grad]  # fmt: skip
         roots, seeds = [y for y, _ in pairs], [g for _, g in pairs]
@@ -350,7 +354,7 @@ class _Check:
         self.inputs = inputs
         self.checked = checked
         self.tolerance = tolerance
-        self.outputs = _outputs(func, inputs)
+        self.outputs = outputs_of(func, inputs)
         if not self.outputs:
             self.fail("the function returned no tensor of floating-point numbers")
 
@@ -377,7 +381,7 @@ class _Check:
 
     def moved(self, i: int, step: Array) -> list[Array]:
         """Return the outputs at a step of one input."""
-        return self.at(i, np.asarray(_values(self.inputs[i]) + step))
+        return self.at(i, np.asarray(values_of(self.inputs[i]) + step))
 
     def at(self, i: int, values: Array) -> list[Array]:
         """Return the outputs for other values of one input, which its memory holds.
@@ -385,14 +389,14 @@ class _Check:
         A function may read the tensor by itself, as a module reads its parameters.
         """
         x = self.inputs[i]
-        new, inputs = _like(x, values), [*self.inputs]
+        new, inputs = leaf_like(x, values), [*self.inputs]
         if 0 in x._array.strides:  # several elements are one place in memory
             inputs[i] = new
-            return [_values(y) for y in _outputs(self.func, inputs)]
+            return [values_of(y) for y in outputs_of(self.func, inputs)]
         kept = x.detach().clone()
         arrays.copy(new._array, into=x._array)
         try:
-            return [_values(y) for y in _outputs(self.func, inputs)]
+            return [values_of(y) for y in outputs_of(self.func, inputs)]
         finally:
             arrays.copy(kept._array, into=x._array)
 
@@ -400,7 +404,7 @@ class _Check:
         """Return u^T J v of one output and input by a backward pass."""
         if not y.requires_grad:
             return 0.0
-        (g,) = self.walk([y], [_like(None, np.asarray(u, y.dtype.numpy))], [i])
+        (g,) = self.walk([y], [leaf_like(None, np.asarray(u, y.dtype.numpy))], [i])
         return 0.0 if g is None else float((g * v).sum())
 
     def compare_along(self, o: int, i: int, found: float, expected: float) -> None:
@@ -416,7 +420,7 @@ class _Check:
 
     def numerical(self, i: int) -> list[Array]:
         """Return d output / d inputs[i] for each output, [output, input] flat."""
-        x = _values(self.inputs[i])
+        x = values_of(self.inputs[i])
         eps = self.tolerance.eps
         result = [np.zeros((y.numel(), x.size)) for y in self.outputs]
         for j in range(x.size):
@@ -437,7 +441,7 @@ class _Check:
             for j in range(y.numel()):
                 seed = np.zeros(y.shape, y.dtype.numpy)
                 seed.reshape(-1)[j] = 1
-                (g,) = self.walk([y], [_like(None, seed)], [i])
+                (g,) = self.walk([y], [leaf_like(None, seed)], [i])
                 result[j] = 0 if g is None else g.reshape(-1)
         return result
 
@@ -457,7 +461,7 @@ class _Check:
                     f"the gradient of `inputs[{i}]` has shape {g.shape} and dtype "
                     f"{g.dtype.name}, the input {x.shape} and {x.dtype.name}"
                 )
-        return [None if g is None else _values(g) for g in found]
+        return [None if g is None else values_of(g) for g in found]
 
     def compare(self, o: int, i: int, analytical: Array, numerical: Array) -> None:
         """Fail with the worst element, if any is beyond the tolerance."""
@@ -483,10 +487,10 @@ class _Check:
 
     def repeated_walk(self, allowed: float) -> None:
         """Check that a second pass gives the same, and when the graph is freed."""
-        outputs = [y for y in _outputs(self.func, self.inputs) if y.requires_grad]
+        outputs = [y for y in outputs_of(self.func, self.inputs) if y.requires_grad]
         if not outputs:
             return
-        seeds = [_random_like(y, i).detach() for i, y in enumerate(outputs)]
+        seeds = [random_like(y, i).detach() for i, y in enumerate(outputs)]
         kept = self.walk(outputs, seeds, self.checked)
         freed = self.walk(outputs, seeds, self.checked, retain_graph=False)
         for i, a, b in zip(self.checked, kept, freed, strict=True):
@@ -503,13 +507,13 @@ class _Check:
         for y in self.outputs:
             if not y.requires_grad:
                 continue
-            seeds = [_random_like(y, i).detach() for i in range(2)]
+            seeds = [random_like(y, i).detach() for i in range(2)]
             inputs = [self.inputs[i] for i in self.checked]
             found = grad(y, inputs, stack(seeds), True, False,
                          allow_unused=True, is_grads_batched=True)  # fmt: skip
             alone = [self.walk([y], [seed], self.checked) for seed in seeds]
             for i, batch, *each in zip(self.checked, found, *alone, strict=True):
-                rows = [None, None] if batch is None else _values(batch)
+                rows = [None, None] if batch is None else values_of(batch)
                 rtol = 1e-9 if y._array.dtype == np.float64 else self.tolerance.rtol
                 if not all(map(partial(same, rtol=rtol), rows, each)):
                     self.fail(
@@ -523,8 +527,8 @@ class _Check:
         if len(outputs) < 2:
             return
         for o, y in enumerate(outputs):
-            seed = _random_like(y, o).detach()
-            zeros = [_like(None, np.zeros(z.shape, z.dtype.numpy)) for z in outputs]
+            seed = random_like(y, o).detach()
+            zeros = [leaf_like(None, np.zeros(z.shape, z.dtype.numpy)) for z in outputs]
             zeros[o] = seed
             alone = self.walk([y], [seed], self.checked)
             padded = self.walk(outputs, zeros, self.checked)
@@ -555,49 +559,3 @@ def _checked_inputs(where: str, inputs: list[Any]) -> list[int]:
             f"requires_grad=True."
         )
     return places
-
-
-def _leaf_of(x: Tensor) -> Tensor:
-    return make(x._array, None).requires_grad_()
-
-
-def _outputs(func: Callable[..., Any], inputs: Sequence[Any]) -> list[Tensor]:
-    """Return the floating-point tensors that `func` gives; it may change its inputs."""
-    results = func(*map(_copied, inputs))
-    results = results if isinstance(results, (list, tuple)) else [results]
-    found = [y for y in results if isinstance(y, Tensor) and y.dtype.is_differentiable]
-    return [complex_views.pairs_view(y) if y.is_complex() else y for y in found]
-
-
-def _copied(x: Any) -> Any:
-    """Return a copy of an input, with the gaps that its memory has."""
-    if not isinstance(x, Tensor) or x.is_contiguous() or 0 in x.stride():
-        return x.clone() if isinstance(x, Tensor) else x
-    return make(in_strides(x._array, x._array.strides), None).copy_(x)
-
-
-def _values(x: Tensor) -> Array:
-    """Return a copy of the elements, in row-major order."""
-    return np.array(x._array, order="C")
-
-
-def _like(x: Tensor | None, values: Array) -> Tensor:
-    """Return a leaf with these values, in the memory layout of `x`."""
-    from autocalc._ops.creation.from_data import from_numpy
-
-    if x is None:
-        return from_numpy(values)
-    array = np.empty_like(x._array)
-    array[...] = values
-    return from_numpy(array).requires_grad_(x.requires_grad)
-
-
-def _random_like(y: Tensor, seed: int, *, gaps: bool = False) -> Tensor:
-    """Return reproducible random values, away from 0, that require a gradient."""
-    from autocalc._ops.random.random_draws import rand
-
-    shape = (*y.shape, 2) if gaps else y.shape
-    values = rand(shape, dtype=y.dtype, generator=Generator().manual_seed(seed))
-    values = values + 0.5
-    values = values[..., 0] if gaps else values
-    return values.requires_grad_(y.requires_grad)

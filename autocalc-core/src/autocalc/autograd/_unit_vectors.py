@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autocalc._ops.creation.constants import eye
-from autocalc._ops.views import view
+from autocalc._ops.views import moving, view
 from autocalc._tensor import Tensor
 
 
@@ -34,7 +34,7 @@ def in_blocks(columns: Tensor, y: Tensor, tensors: Sequence[Tensor]) -> list[Ten
     found, first = [], 0
     for x in tensors:
         block = columns[first : first + x.numel()]
-        last = view.movedim(block, 0, -1)
+        last = moving.movedim(block, 0, -1)
         found.append(view.reshape(last, (*y.shape, *x.shape)))
         first += x.numel()
     return found

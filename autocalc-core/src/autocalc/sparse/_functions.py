@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._ops.matrices import products
+from autocalc._ops.matrices import product_sums
 from autocalc._ops.matrices.matmul import mm as dense_mm
 from autocalc._tensor import Tensor
 from autocalc._tensor.dtypes import DType
@@ -126,7 +126,7 @@ def addmm(
     """
     if _any_sparse(mat, mat1, mat2):
         return _matrices.addmm(mat, mat1, mat2, beta=beta, alpha=alpha)  # type: ignore[no-any-return]  # a tensor
-    return products.addmm(mat, mat1, mat2, beta=beta, alpha=alpha)
+    return product_sums.addmm(mat, mat1, mat2, beta=beta, alpha=alpha)
 
 
 def sum(input: Tensor, dim: Any = None, dtype: DType | None = None) -> Tensor:

@@ -27,14 +27,13 @@ from autocalc._dispatch.device.device import (
     is_batched,
     joined_dtype,
     sum_of_kinds,
-    transfer,
 )
 from autocalc._dispatch.device.duals import Dual, DualLibrary
 from autocalc._dispatch.device.levels import hidden, shown, unshared, without_level
 from autocalc._dispatch.device.slice_ranges import common_storage, slice_ranges
 from autocalc._dispatch.engine.eager import accelerated, elementwise
+from autocalc._dispatch.selection.array_calls import call_of
 from autocalc._dispatch.selection.call import KernelCall
-from autocalc._dispatch.selection.complex_calls import copy_real_part
 from autocalc._dispatch.selection.complex_parts import ComplexParts
 from autocalc._dispatch.selection.layout import (
     empty_as,
@@ -46,10 +45,10 @@ from autocalc._dispatch.selection.provided import provide
 from autocalc._dispatch.selection.reshaping import expanded_strides, reshaped_view
 from autocalc._dispatch.selection.select import KERNEL_INDEX
 from autocalc._dispatch.selection.state import current, recorder
-from autocalc._kernels.rules import INT64, broadcast_shapes, check_ndim
+from autocalc._kernels.rules import INT64, check_ndim
 from autocalc._kernels.spec import Array, DType, Shape
 from autocalc._kernels.table import TABLE
-from autocalc.errors import ArgumentError
+from autocalc.errors import ArgumentError, DTypeError
 
 #: The most scalars in the cache; beyond that, the cache is emptied.
 MAX_CONSTANTS = 1024
@@ -57,88 +56,6 @@ MAX_CONSTANTS = 1024
 _COPY = KERNEL_INDEX["copy"]
 
 _constants: dict[tuple[Any, DType], Array] = {}
-
-
-def unary(general: KernelCall) -> Callable[..., Array]:
-    """Make the call of an elementwise kernel with one input and the same dtype."""
-    index = general.index
-
-    def call(a: Array, into: Array | None = None) -> Array:
-        selection = current().selection
-        dtype = a.dtype
-        kernel = selection.tables[index].get(dtype)
-        if kernel is None:
-            if dtype.kind == "c":
-                return general(a, into=into)
-            kernel = general.first(selection, dtype, (a,))
-        if into is not None:
-            if into.dtype is not dtype:
-                return general(a, into=into)
-            kernel(into, a)
-            return into
-        shape = a.shape
-        if len(shape) == 4:
-            out = empty_as(selection.empty, shape, dtype, a)
-        else:
-            out = selection.empty(shape, dtype)
-        kernel(out, a)
-        return out
-
-    return elementwise("arrays", 1, index)(call)
-
-
-def binary(general: KernelCall) -> Callable[..., Array]:
-    """Make the call of an elementwise kernel with two inputs and one dtype."""
-    index = general.index
-    name = general.spec.name
-
-    def call(a: Array, b: Array, into: Array | None = None) -> Array:
-        dtype = a.dtype
-        if b.dtype is not dtype:
-            return general(a, b, into=into)
-        selection = current().selection
-        kernel = selection.tables[index].get(dtype)
-        if kernel is None:
-            if dtype.kind == "c":
-                return general(a, b, into=into)
-            kernel = general.first(selection, dtype, (a, b))
-        if into is None:
-            shape = a.shape
-            if shape != b.shape:
-                shape = broadcast_shapes(name, shape, b.shape)
-            if len(shape) == 4:
-                into = empty_as(selection.empty, shape, dtype, a, b)
-            else:
-                into = selection.empty(shape, dtype)
-        kernel(into, a, b)
-        return into
-
-    return elementwise("arrays", 2, index)(call)
-
-
-def copier(general: KernelCall) -> Callable[..., Array]:
-    """Make the call of `copy`, whose kernel depends only on the two dtypes."""
-    index = general.index
-
-    def call(a: Array, into: Array | None = None) -> Array:
-        selection = current().selection
-        dtype = a.dtype
-        if into is None:
-            into = selection.empty(a.shape, dtype)
-        key = into.dtype, dtype
-        kernel = selection.tables[index].get(key)
-        if kernel is None:
-            here, there = into.__class__ is DeviceArray, a.__class__ is DeviceArray
-            kernel = transfer
-            if here is there:
-                kernel, _ = general.decided(a, into=into)
-            if dtype.kind == "c" and into.dtype.kind not in "cb":
-                kernel = copy_real_part
-            selection.remember(index, key, kernel)
-        kernel(into, a)
-        return into
-
-    return call
 
 
 def adder(general: KernelCall) -> Callable[[Array, Array], Array]:
@@ -217,7 +134,7 @@ class Arrays(ComplexParts):
 
     def __init__(self) -> None:
         for name, spec in TABLE.items():
-            setattr(self, name, _call(KernelCall(spec)))
+            setattr(self, name, call_of(KernelCall(spec)))
         self.add_into = adder(KernelCall(TABLE["add"]))
         self.plus = summer(KernelCall(TABLE["add"]), self.add)
         self.full = filler(KernelCall(TABLE["fill"]))
@@ -575,6 +492,11 @@ def _number(value: Any, dtype: Any) -> Array:
     try:
         with np.errstate(over="ignore"):
             return np.asarray(value, dtype)
+    except TypeError:
+        raise DTypeError(
+            f"the number {value} is complex and cannot be stored as {dtype}; use "
+            "complex64 or complex128, or the real part of the number."
+        ) from None
     except (OverflowError, ValueError):
         if isinstance(value, float):
             raise ArgumentError(
@@ -587,23 +509,6 @@ def _number(value: Any, dtype: Any) -> Array:
             f"the number {value} does not fit into {dtype}, which holds {limits.min} "
             f"to {limits.max}. Convert the tensor first, for example with .long()."
         ) from None
-
-
-def _call(general: KernelCall) -> Callable[..., Any]:
-    """Choose the fastest form of call that a spec allows."""
-    spec = general.spec
-    if spec.name == "copy":
-        return copier(general)
-    plain = spec.elementwise and len(spec.outputs) == 1 and not spec.attributes
-    if plain:
-        if [o.optional for o in spec.inputs] == [False]:
-            return unary(general)
-        if [o.optional for o in spec.inputs] == [False, False]:
-            return binary(general)
-    if spec.writes or spec.free:
-        return general
-    n_inputs, n_outputs = len(spec.inputs), len(spec.outputs)
-    return accelerated("array_kernel", general, general.index, n_inputs, n_outputs)
 
 
 arrays: Any = Arrays()

@@ -15,7 +15,7 @@ from typing import Any
 from autocalc._ops.creation.from_data import tensor
 from autocalc._ops.elementwise import arithmetic, clamping, rounding
 from autocalc._ops.matrices import matmul
-from autocalc._ops.views import view
+from autocalc._ops.views import moving, view
 from autocalc._tensor import Tensor
 from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.dtypes import float64, uint8
@@ -30,14 +30,14 @@ def resized(
     """Resample a dimension of bytes; `form` is "smooth", "corners" or "edges"."""
     n = x.shape[axis]
     weights, bits = _integers(n, size, scale, cubic, form)
-    wide = view.movedim(x, axis, -1).to(float64)
+    wide = moving.movedim(x, axis, -1).to(float64)
     table = tensor(weights, dtype=float64, device=place_of_tensor(x))
     # The sums of products of 16 and 8 bits are exact in float64.
     sums = matmul.matmul(wide, view.transpose(table, 0, 1))
     half = arithmetic.add(sums, float(1 << (bits - 1)))
     rounded = rounding.floor(arithmetic.mul(half, 1.0 / (1 << bits)))
     found: Tensor = clamping.clamp(rounded, 0, 255).to(uint8)
-    return view.movedim(found, -1, axis).contiguous()
+    return moving.movedim(found, -1, axis).contiguous()
 
 
 @functools.lru_cache(maxsize=64)

@@ -18,7 +18,7 @@ from autocalc._ops.creation.ranges import arange
 from autocalc._ops.elementwise import arithmetic, comparison
 from autocalc._ops.indexing import masking
 from autocalc._ops.sequences import scans
-from autocalc._ops.views import splitting, view
+from autocalc._ops.views import moving, splitting, view
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import number, require
 from autocalc._tensor.device import place_of_tensor
@@ -228,7 +228,7 @@ def _slopes(x: Tensor, axis: int, widths: Tensor, edge_order: int) -> Tensor:
             f"gradient: dimension {axis} of shape {x.shape} has {count} values; "
             f"`edge_order`={edge_order} needs at least {edge_order + 1}."
         )
-    rows = view.movedim(x, axis, -1)
+    rows = moving.movedim(x, axis, -1)
     lines = arithmetic.div(scans.diff(rows), widths)
     n = count - 1  # lines
     first, last = _one(lines, 0), _one(lines, n - 1)
@@ -239,7 +239,7 @@ def _slopes(x: Tensor, axis: int, widths: Tensor, edge_order: int) -> Tensor:
             first = first - _one(bend, 0) * _one(widths, 0)
             last = last + _one(bend, n - 2) * _one(widths, n - 1)
         parts = [first, inner, last]
-    return view.movedim(joining.cat(parts, -1), -1, axis)
+    return moving.movedim(joining.cat(parts, -1), -1, axis)
 
 
 def _inner(rows: Tensor, lines: Tensor, widths: Tensor) -> tuple[Tensor, Tensor]:

@@ -21,7 +21,7 @@ from autocalc._ops.indexing import indexing, masking
 from autocalc._ops.indexing._mask_indices import true_places
 from autocalc._ops.reductions import reduction
 from autocalc._ops.sequences import scans, sorting
-from autocalc._ops.views import slicing, view
+from autocalc._ops.views import moving, slicing, view
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, ShapeError
@@ -69,7 +69,7 @@ def unique(
         order, ordered, begins = [one._array for one in _in_order(x)]
     else:
         axis = axis_of("unique", dim, a.ndim)
-        parts = view.movedim(x, axis, 0) if a.ndim else view.reshape_op(x, (1,))
+        parts = moving.movedim(x, axis, 0) if a.ndim else view.reshape_op(x, (1,))
         n = parts.shape[0]
         rows = view.reshape_op(parts, (n, parts.numel() // max(n, 1)))
         order = _order_of_rows(rows)._array
@@ -78,7 +78,7 @@ def unique(
     firsts = true_places(begins)
     values = make(arrays.index_select(ordered, firsts, 0), None)
     if dim is not None and a.ndim:
-        values = view.detach_from_base(view.clone_op(view.movedim(values, 0, axis)))
+        values = view.detach_from_base(view.clone_op(moving.movedim(values, 0, axis)))
     results = [values]
     if return_inverse:
         inverse = _groups(order, begins)
@@ -162,7 +162,7 @@ def unique_consecutive(
     tensor([1, 2, 1])
     """
     x = check_tensor("unique_consecutive", input).detach()
-    slices = view.reshape(x, (-1,)) if dim is None else view.movedim(x, dim, 0)
+    slices = view.reshape(x, (-1,)) if dim is None else moving.movedim(x, dim, 0)
     n = slices.shape[0]
     if n == 0:
         starts = zeros(0, dtype=dtypes.bool_, device=place_of_tensor(x))
@@ -181,7 +181,7 @@ def unique_consecutive(
         )
     places = view.reshape(masking.argwhere(starts), (-1,))
     values = indexing.index_select(slices, 0, places)
-    results = [values if dim is None else view.clone(view.movedim(values, 0, dim))]
+    results = [values if dim is None else view.clone(moving.movedim(values, 0, dim))]
     if return_inverse:
         group = arithmetic.sub_op(scans.cumsum(starts, 0), 1)
         results.append(view.reshape(group, x.shape if dim is None else group.shape))

@@ -27,7 +27,7 @@ from autocalc._ops.elementwise import (
 from autocalc._ops.indexing import indexing
 from autocalc._ops.reductions import extrema, reduction
 from autocalc._ops.sequences import sorting
-from autocalc._ops.views import view
+from autocalc._ops.views import moving, view
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -149,7 +149,7 @@ def _of_shares(
     if line.shape[axis] == 0:
         message = f"{where}() input tensor must be non-empty, not of shape {x.shape}."
         raise ShapeError(message)
-    ordered = view.movedim(sorting.sort(line, axis).values, axis, -1)
+    ordered = moving.movedim(sorting.sort(line, axis).values, axis, -1)
     missing = comparison.isnan(ordered.detach())
     count = reduction.sum(comparison.eq(missing, False), -1, True)
     last = arithmetic.sub_op(cast(count, x.dtype), 1.0)
@@ -157,7 +157,7 @@ def _of_shares(
     if where == "quantile":  # NaN sorts last and gets the gradient
         some = reduction.any(missing, -1, True)
         rank = comparison.choose(some, float(ordered.shape[-1] - 1), rank)
-    found = view.movedim(_at_rank(ordered, rank, between), -1, 0)
+    found = moving.movedim(_at_rank(ordered, rank, between), -1, 0)
     if keepdim and x.ndim:
         ones = (1,) * x.ndim
         found = (
