@@ -38,7 +38,9 @@ APART = (
     "autocalc.cuda.amp",
     "autocalc.errors",
     "autocalc.func",
+    "autocalc.nested",
     "autocalc.plugin",
+    "autocalc.sparse",
     "autocalc.testing.conformance",
     "autocalc.torch",
 )
@@ -46,12 +48,13 @@ APART = (
 #: Headings of the functions of `autocalc`, with the files of `_ops` that they are in.
 HEADINGS = {
     "Creation": "constants like ranges from_data asarray window_functions flat_indices",
-    "Views and shapes": "view named_views view_copies view_scatter striding diagonal "
-    "rearranging broadcasting dtype_views windows",
+    "Views and shapes": "view moving named_views view_copies view_scatter striding "
+    "diagonal rearranging broadcasting dtype_views windows",
     "Joining and splitting": "joining splitting",
     "Indexing": "indexing masking scattering scatter_reduction index_put slicing",
     "Arithmetic": "arithmetic rounding divisors powers_of_two clamping lerp "
     "numerical_derivatives bitwise nextafter foreach",
+    "Complex numbers and Fourier transforms": "making parts spectrograms",
     "Exponentials, angles and special functions": "exponential trigonometric "
     "gamma_functions special_functions smooth softmax rectifiers thresholds "
     "dot_product",
@@ -59,7 +62,7 @@ HEADINGS = {
     "Sums, means and other reductions": "reduction variance quantiles nan_reductions "
     "extrema vector_norms scans covariance mode distance",
     "Sorting, searching and counting": "sorting searching histograms segments",
-    "Products and linear algebra": "matmul products einsum linear_systems "
+    "Products and linear algebra": "matmul products product_sums einsum linear_systems "
     "cholesky_systems pseudo_inverses matrix_exponential factorizations "
     "grouped_products matrix_systems ex_forms linalg_vectors determinants lu_factors "
     "low_rank",
