@@ -205,6 +205,14 @@ class UnpackedDualTensor(_NamedTuple):
         The values without the tangent.
     tangent
         The derivative along the direction, or None for a tensor without a tangent.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> from autocalc.autograd import forward_ad
+    >>> parts = forward_ad.unpack_dual(ac.tensor(2.0))
+    >>> parts.primal, parts.tangent
+    (tensor(2.), None)
     """
 
     primal: Tensor

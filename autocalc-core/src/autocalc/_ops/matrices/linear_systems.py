@@ -282,6 +282,13 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     out
         A tensor to write the result into; the result is converted to its dtype.
 
+    Raises
+    ------
+    ArgumentError
+        If there is no matrix.
+    ShapeError
+        If a tensor is not a matrix, or the shapes do not fit each other.
+
     Examples
     --------
     >>> import autocalc as ac
