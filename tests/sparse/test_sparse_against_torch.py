@@ -10,6 +10,16 @@ import autocalc as ac
 
 torch = pytest.importorskip("torch")
 
+pytestmark = [
+    pytest.mark.torch,
+    # PyTorch's own, given once in a process.
+    *(pytest.mark.filterwarnings(f"ignore:{text}:UserWarning") for text in (
+        "Sparse invariant checks are implicitly disabled",
+        "Sparse CSR tensor support is in beta state",
+        "The PyTorch API of nested tensors is in prototype stage",
+    )),
+]  # fmt: skip
+
 DTYPES = ["float32", "float64"]
 INDEX = [[0, 1, 1, 3, 3, 3], [2, 0, 0, 1, 4, 2]]
 
