@@ -73,6 +73,19 @@ def test_numbers_get_the_precision_of_the_default_dtype():
 
 
 @pytest.mark.parametrize(
+    "call",
+    [
+        lambda: ac.full((2,), 1j, dtype=ac.float32),
+        lambda: ac.scalar_tensor(1j),
+        lambda: ac.zeros(2).fill_(1j),
+    ],
+)
+def test_a_complex_number_is_refused_where_elements_are_real(call):
+    with pytest.raises(DTypeError, match="1j is complex and cannot be stored as fl"):
+        call()
+
+
+@pytest.mark.parametrize(
     ("values", "text"),
     [
         ([1 + 2j], "tensor([1.+2.j])"),
@@ -326,3 +339,22 @@ def test_compile_and_vmap():
         assert ac.allclose(compiled(z), function(z))
     rows = ac.tensor(random(3, 4))
     assert ac.allclose(ac.vmap(function)(rows), ac.stack([function(z) for z in rows]))
+
+
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (lambda x: x.normal_(1j), "normal_: `parameters` is 1j, a complex; it must be"),
+        (lambda x: x.cauchy_(1j), "cauchy_: `median` is 1j, a complex; it must be a r"),
+        (lambda x: x.exponential_(1j), "exponential_: `lambd` is 1j, a complex"),
+        (lambda x: x.geometric_(1j), "geometric_: `p` is 1j, a complex; it must be a"),
+        (lambda x: ac.normal(1j, 1.0, (2,)), "normal: `mean` is 1j, a complex; it"),
+        (lambda x: ac.arange(1j), "arange: `end` is 1j, a complex; it must be a real"),
+        (lambda x: ac.linspace(0, 1j, 3), "linspace: `end` is 1j, a complex; it must"),
+        (lambda x: ac.full_like(x, 1j), "the number 1j is complex and cannot be sto"),
+        (lambda x: x.fill_(1j), "the number 1j is complex and cannot be stored as fl"),
+    ],
+)
+def test_a_complex_number_in_the_place_of_a_real_one(call, match):
+    with pytest.raises(DTypeError, match=match):
+        call(ac.ones(2))

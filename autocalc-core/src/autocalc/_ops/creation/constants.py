@@ -151,7 +151,18 @@ def float_or(dtype: Any, default: DType | None = None) -> DType:
 
 
 def number(where: str, name: str, value: Any) -> Any:
-    """Return a plain number; a tensor of one element counts as a number."""
+    """Return a plain real number; a tensor of one element counts as a number."""
+    value = any_number(where, name, value)
+    if isinstance(value, (complex, np.complexfloating)):
+        raise DTypeError(
+            f"{where}: `{name}` is {value!r}, a {type(value).__name__}; it must be a "
+            f"real number."
+        )
+    return value
+
+
+def any_number(where: str, name: str, value: Any) -> Any:
+    """Return a plain number, which may be complex; a tensor of one element is one."""
     if value.__class__ is int or value.__class__ is float:
         return value
     value = value.item() if isinstance(value, Tensor) else value
@@ -319,7 +330,7 @@ def full(
     """
     if layout is not None or pin_memory is not False:
         check_layout("full", layout, pin_memory)
-    value = number("full", "fill_value", fill_value)
+    value = any_number("full", "fill_value", fill_value)
     if dtype is None and out is None:
         kind = dtypes.of_scalar(value)
     else:

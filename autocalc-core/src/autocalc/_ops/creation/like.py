@@ -12,9 +12,9 @@ from autocalc._ops._operator.kinds import KINDS, elsewhere
 from autocalc._ops._operator.layouts import laid_out
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.creation.constants import (
+    any_number,
     finished,
     noted_undefined,
-    number,
     undefined,
 )
 from autocalc._tensor import Tensor, dtypes, make
@@ -248,5 +248,5 @@ def full_like(
     if layout is not None or pin_memory is not False:
         check_layout("full_like", layout, pin_memory)
     kind = kind_of("full_like", input, dtype, device)
-    array = arrays.full(input.shape, number("full", "fill_value", fill_value), kind)
+    array = arrays.full(input.shape, any_number("full", "fill_value", fill_value), kind)
     return finished_like("full_like", array, input, memory_format, requires_grad)
