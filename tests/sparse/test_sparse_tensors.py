@@ -279,6 +279,16 @@ def test_gradients_by_finite_differences(name, layout):
     assert ac.autograd.gradcheck(FUNCTIONS[name], (x, y), masked=True)
 
 
+@pytest.mark.parametrize("check", [ac.autograd.gradcheck, ac.autograd.gradgradcheck])
+@pytest.mark.parametrize("name", ["mm", "add", "mul", "sum"])
+def test_gradients_of_complex_values(name, check):
+    x = (example(dtype=ac.complex128) * (2 - 1j)).detach().requires_grad_()
+    y = ac.randn(4, 2, dtype=ac.complex128, requires_grad=True)
+    assert x.is_complex()
+    assert ac.is_complex(x.to_sparse_csr())
+    assert check(FUNCTIONS[name], (x, y), masked=True)
+
+
 class SpecialSpmm(ac.autograd.Function):
     """The product of pyGAT, with the gradient of a sparse matrix's values."""
 

@@ -128,7 +128,7 @@ class Properties:
 
     def is_complex(self: Tensor) -> bool:
         """Return whether the elements are complex numbers."""
-        return bool(check_tensor("is_complex", self)._array.dtype.kind == "c")
+        return check_tensor("is_complex", self).dtype.is_complex
 
     def is_nonzero(self: Tensor) -> bool:
         """Return whether the only element is not 0.
