@@ -41,6 +41,8 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
 }
 #: They decide by values, which no recording holds.
 DECIDE = {"LBFGS", "ReduceLROnPlateau"}
+#: It takes sparse gradients only, and no recording holds one.
+SPARSE = {"SparseAdam"}
 #: Bases that compute no step.
 BASES = {"Optimizer", "LRScheduler"}
 
@@ -54,7 +56,7 @@ def classes(module: Any) -> list[str]:
 OPTIMIZERS = [
     (name, options)
     for name in classes(optim)
-    if name not in DECIDE
+    if name not in DECIDE | SPARSE
     for options in [
         *([{}] if name != "ZeroRedundancyOptimizer" else []),
         *OPTIONS.get(name, []),
@@ -147,6 +149,19 @@ def test_every_optimizer(name: str, options: dict[str, Any]) -> None:
 def test_all_schedulers_are_tried() -> None:
     names = {*classes(lr_scheduler), "SWALR"}
     assert {*SCHEDULERS} == names - DECIDE
+
+
+def test_a_sparse_gradient_is_refused() -> None:
+    words = nn.Embedding(5, 2, sparse=True)
+    optimizer = optim.SparseAdam(words.parameters())
+
+    def step(index: ac.Tensor) -> None:
+        words(index).square().sum().backward()
+        optimizer.step()
+
+    match = r"a sparse gradient: .* Make the layer with sparse=False\. It is read"
+    with pytest.raises(CompileError, match=match):
+        ac.compile(step)(ac.tensor([1, 2]))
 
 
 @pytest.mark.parametrize("place", PLACES)

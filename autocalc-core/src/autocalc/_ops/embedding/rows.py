@@ -75,7 +75,7 @@ def _is_of_leaf(n: Any) -> bool:
 
 def _rows(n: Any, g: Any, indices: Any, padding_idx: int) -> Any:
     """Return the gradient of the rows that were selected, as a sparse tensor."""
-    refuse_reading("a sparse gradient", "Make the layer with sparse=False.")
+    refuse_reading("a sparse gradient", "Make the layer with sparse=False")
     shape, dtype = n.shapes[0], getattr(n, "node", n).dtype
     g = g if g.dtype is dtype else arrays.cast(g, dtype)
     index = make(arrays.reshape(indices, (-1,)), None)
