@@ -120,6 +120,20 @@ def test_a_matrix_without_factors_is_named():
         L.svd(ac.tensor([[1.0, 2.0], [math.nan, 1.0]]))
 
 
+def test_a_matrix_whose_eigenvalues_are_not_found_is_named(monkeypatch):
+    find = np.linalg.eig
+
+    def find_but_of_sevens(a):
+        if (a == 7).any():
+            raise np.linalg.LinAlgError("Eigenvalues did not converge")
+        return find(a)
+
+    monkeypatch.setattr(np.linalg, "eig", find_but_of_sevens)
+    bad = ac.stack([ac.eye(2), ac.full((2, 2), 7.0)])
+    with pytest.raises(L.LinAlgError, match=r"matrix \(1,\) .* LAPACK did not find"):
+        L.eig(bad)
+
+
 test_errors = refusals(
     r"""
     L.inv(ac.ones(2, 3)) -> ShapeError: inv: `a` has shape \(2, 3\).*square

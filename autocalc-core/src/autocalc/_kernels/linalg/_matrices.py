@@ -168,17 +168,17 @@ def singular_values(xp: Any, where: str, a: Array, *, full: bool = True) -> Any:
     """Return u, s, vh of each matrix."""
     check_finite(xp, where, a)
     find = partial(xp.linalg.svd, full_matrices=full)
-    return guarded(xp, where, a, lambda: find(a), _unfinished(find))
+    return guarded(xp, where, a, lambda: find(a), unfinished(find))
 
 
 def eigenvalues(xp: Any, where: str, a: Array) -> Any:
     """Return eigenvalues and eigenvectors of symmetric matrices (lower triangles)."""
     check_finite(xp, where, a, lower=True)
     find = xp.linalg.eigh
-    return guarded(xp, where, a, lambda: find(a), _unfinished(find))
+    return guarded(xp, where, a, lambda: find(a), unfinished(find))
 
 
-def _unfinished(
+def unfinished(
     find: Callable[[Array], Any],
 ) -> Callable[[Array], tuple[str, str] | None]:
     """Return a function that tests whether `find` fails for a matrix."""

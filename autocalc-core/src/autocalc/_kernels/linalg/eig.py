@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -19,6 +20,7 @@ from autocalc._kernels.linalg._matrices import (
     double,
     guarded,
     squares,
+    unfinished,
     well_conditioned,
 )
 from autocalc._kernels.rules import FLOAT32, FLOAT64
@@ -45,17 +47,6 @@ def _(a: Meta) -> tuple[Meta, Meta]:
     return Meta(a.shape[:-1], dtype), Meta(a.shape, dtype)
 
 
-def _unfinished(find: Any) -> Any:
-    def at_fault(matrix: Array) -> str | None:
-        try:
-            find(matrix)
-        except np.linalg.LinAlgError:
-            return "has eigenvalues that LAPACK did not find in its number of steps"
-        return None
-
-    return at_fault
-
-
 @eig.reference
 def _(xp: Any, a: Array) -> tuple[Array, Array]:
     x = double(xp, a)
@@ -63,8 +54,9 @@ def _(xp: Any, a: Array) -> tuple[Array, Array]:
     if x.dtype.kind == "c" and not x.imag.any():
         x = x.real  # eigenvalues are exact pairs then
     find = xp.linalg.eig
-    w, v = guarded(xp, "eig", x, partial(find, x), _unfinished(find))
-    return w, v
+    row = x.reshape(math.prod(x.shape[:-2]), *x.shape[-2:])  # NumPy takes 63 dimensions
+    w, v = guarded(xp, "eig", x, partial(find, row), unfinished(find))
+    return w.reshape(x.shape[:-1]), v.reshape(x.shape)
 
 
 @eig.budget("8 n eps cond(v) |a|, of vectors divided by the gap between values")
