@@ -169,7 +169,9 @@ test_errors = refusals(
     nn.RNN(3, 4, 0) -> ArgumentError: num_layers must be greater than zero, not 0
     nn.GRU(0, 4) -> ArgumentError: GRU: input_size must be greater than zero
     nn.GRU(3, 4.0) -> DTypeError: GRU: hidden_size should be of type int, got: float
-    nn.GRU(3, 4, bias=0) -> DTypeError: GRU: bias should be of type bool, got: int
+    nn.GRU(3, 4, bias=0) -> ArgumentError: GRU: bias should be of type bool, got: int
+    nn.GRU(3, 4, num_layers='x') -> DTypeError: GRU: `num_layers` is 'x'
+    nn.LSTM(3, 4, proj_size='x') -> DTypeError: LSTM: `proj_size` is 'x'
     nn.LSTM(3, 4, proj_size=4) -> ArgumentError: must be below hidden_size, 4
     nn.GRU(3, 4, proj_size=2) -> ArgumentError: GRU: proj_size argument is only
         supported for LSTM, not RNN or GRU; it is 2

@@ -154,7 +154,7 @@ class RandomSampler(SeededSampler):
         if not isinstance(plain(replacement), bool):
             raise ArgumentError(
                 "RandomSampler: replacement should be a boolean value, but got "
-                f"replacement={replacement!r}."
+                f"replacement={replacement!r}; `replacement` must be True or False."
             )
         super().__init__(generator)
         if num_samples is not None:

@@ -20,7 +20,7 @@ from autocalc._ops.reductions import extrema
 from autocalc._ops.views import view, windows
 from autocalc._ops.views.slicing import slice_op
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import as_int
+from autocalc._tensor.checks import as_int, check_flags
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
@@ -95,6 +95,10 @@ def stft(
     """
     where = "stft"
     x = check_tensor(where, input)
+    check_flags(
+        where, center=center, normalized=normalized, onesided=onesided,
+        return_complex=return_complex, align_to_window=align_to_window,
+    )  # fmt: skip
     hop, length, frame = _lengths(where, n_fft, hop_length, win_length, window)
     real = not (x.is_complex() or (window is not None and window.is_complex()))
     if return_complex is None:
@@ -244,6 +248,10 @@ def istft(
     """
     where = "istft"
     x = check_tensor(where, input)
+    check_flags(
+        where, center=center, normalized=normalized, onesided=onesided,
+        return_complex=return_complex,
+    )  # fmt: skip
     if not x.is_complex():
         raise DTypeError(
             f"istft: istft requires a complex-valued input tensor, but `input` is "

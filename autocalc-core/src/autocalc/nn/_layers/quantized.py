@@ -14,7 +14,7 @@ from autocalc._ops.indexing import indexing
 from autocalc._ops.matrices import matmul, quantized
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import one_of, require
+from autocalc._tensor.checks import check_switches, one_of, require
 from autocalc.nn._layers.embedding import Embedding
 from autocalc.nn._layers.linear import Linear
 from autocalc.nn._module.module import Module
@@ -132,6 +132,7 @@ class QuantizedLinear(_Quantized):
         group: int = 32,
         activations: str = "int8",
     ) -> None:
+        check_switches("QuantizedLinear", bias=bias)
         in_features, out_features = check_sizes(
             "QuantizedLinear", in_features=in_features, out_features=out_features
         )

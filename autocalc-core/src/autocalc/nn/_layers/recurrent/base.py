@@ -18,7 +18,7 @@ from autocalc._ops.random.dropout import dropout as drop
 from autocalc._ops.recurrent import States, Weights, layer, packed_layer
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flag, plain, short
+from autocalc._tensor.checks import as_int, check_flag, plain, short
 from autocalc._tensor.device import Device, place_of_tensor
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -84,15 +84,17 @@ class RNNBase(Module):
         dtype: DType | None = None,
     ) -> None:
         name = type(self).__name__
-        _check_kind(name, bool, bias=bias, batch_first=batch_first)
+        _check_flags(name, bias=bias, batch_first=batch_first)
+        check_flag(name, "bidirectional", bidirectional)
         super().__init__()
         sizes = {"input_size": input_size, "hidden_size": hidden_size}
-        _check_kind(name, int, **sizes)
+        _check_integers(name, **sizes)
+        num_layers = as_int(name, "num_layers", num_layers)
+        proj_size = as_int(name, "proj_size", proj_size)
         _check_whole(name, mode, **sizes, num_layers=num_layers, proj_size=proj_size)
         input_size, hidden_size, num_layers, proj_size = check_sizes(
             name, **sizes, num_layers=num_layers, proj_size=proj_size
         )
-        check_flag(name, "bidirectional", bidirectional)
         dropout = check_probability(name, dropout)
         if dropout and num_layers == 1:
             message = (
@@ -323,13 +325,22 @@ class RNNBase(Module):
         return ", ".join(words)
 
 
-def _check_kind(where: str, kind: type, **given: Any) -> None:
-    """Raise unless each argument is a flag, or an integer."""
+def _check_flags(where: str, **given: Any) -> None:
+    """Raise unless each argument is True or False."""
     for name, value in given.items():
-        if not isinstance(plain(value), kind):
+        if not isinstance(plain(value), bool):
+            raise ArgumentError(
+                f"{where}: {name} should be of type bool, got: {type(value).__name__}; "
+                f"`{name}` must be True or False."
+            )
+
+
+def _check_integers(where: str, **given: Any) -> None:
+    """Raise unless each argument is an integer."""
+    for name, value in given.items():
+        if not isinstance(plain(value), int):
             raise DTypeError(
-                f"{where}: {name} should be of type {kind.__name__}, got: "
-                f"{type(value).__name__}."
+                f"{where}: {name} should be of type int, got: {type(value).__name__}."
             )
 
 
