@@ -70,7 +70,7 @@ def _(make: Make) -> Iterator[Sample]:
             blocks = blocks_of(make.rng, bits, 32, *shape)
             yield Sample(f"{bits} bits, {shape}", (blocks,), (bits, 32))
         blocks = blocks_of(make.rng, bits, 32, 257, 32)
-        yield Sample(f"{bits} bits, large", (blocks,), (bits, 32))
+        yield Sample(f"large, {bits} bits", (blocks,), (bits, 32))
 
 
 def packed_blocks(bits: int, *shape: int) -> Operands:

@@ -88,7 +88,7 @@ def quantize_samples(make: Make) -> Iterator[Sample]:
         huge = make.normal(3, 64, scale=1e30)
         huge[1, :32] = 1
         yield Sample(f"{bits} bits, huge", (huge,), (bits, 32))
-        yield Sample(f"{bits} bits, large", (make.normal(257, 1024),), (bits, 32))
+        yield Sample(f"large, {bits} bits", (make.normal(257, 1024),), (bits, 32))
 
 
 quantize_groups.work(flops_per_element=2)

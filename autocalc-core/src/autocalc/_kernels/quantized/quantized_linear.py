@@ -91,7 +91,7 @@ def _(make: Make) -> Iterator[Sample]:
         x, weight = make.normal(2, 0), blocks_of(rng, bits, 32, 3, 0)
         yield Sample(f"{bits} bits, no groups", (x, weight, None), (bits, 32))
         x, weight = make.normal(67, 512), blocks_of(rng, bits, 32, 129, 16)
-        yield Sample(f"{bits} bits, large", (x, weight, None), (bits, 32))
+        yield Sample(f"large, {bits} bits", (x, weight, None), (bits, 32))
 
 
 @quantized_linear.work
