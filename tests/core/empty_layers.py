@@ -128,7 +128,8 @@ _LOSSES = """
     F.multilabel_soft_margin_loss(x(0,3),c(0,3),c(3)*)
     F.hinge_embedding_loss(x(0,3),c(0,3)*)
 """
-#: Functions that PyTorch does not have, or not on CPUs.
+#: Functions that PyTorch does not have, or not on CPUs, and those whose results are
+#: complex, sparse or nested, and so are made dense and real.
 _OWN = """
     m.expand(x(0,3),(2,0,3))  m.expand(x(1,3),(0,3))
     F.linear_cross_entropy(x(0,3),x(4,3),i(0))
@@ -138,6 +139,21 @@ _OWN = """
     F.rotary_embedding(x(0,2,3,4),c(2,2),c(2,2))
     net(m.nn.LinearCrossEntropyLoss(3,4))(x(0,3),i(0))
     F.grouped_mm(x(0,3),x(2,3,4),offs=i(2).to(m.int32))
+    net(m.nn.QuantizedLinear(32,2))(x(0,32))  net(m.nn.QuantizedEmbedding(2,32))(i(0))
+    m.view_as_real(c(0,3).cfloat())  m.view_as_real(c(0,3).cdouble())
+    m.view_as_real(linalg.eigvals(c(0,3,3)))  m.view_as_real(linalg.eig(c(2,0,0))[1])
+    m.stft(x(0,4),4,return_complex=False)  m.stft(x(0),4,return_complex=False)
+    m.istft(m.view_as_complex(x(0,3,4,2)),4)
+    x(0,3).to_sparse().to_dense()  x(0,3).to_sparse_coo().to_dense()
+    x(0,3).to_sparse_csr().to_dense()  x(0,3).to_sparse_csc().to_dense()
+    x(0,3).to_sparse().coalesce().to_dense()  x(0,3).to_sparse().values()
+    x(0,3).sparse_mask(b(0,3).to_sparse()).to_dense()
+    c(0,3).to_sparse().smm(c(3,2)).to_dense()
+    c(0,3).to_sparse().indices()  m.tensor(c(0,3).to_sparse().is_coalesced())
+    m.tensor(c(0,3).to_sparse().sparse_dim())  m.tensor(c(0,3).to_sparse().dense_dim())
+    c(0,3).to_sparse_csr().crow_indices()  c(0,3).to_sparse_csr().col_indices()
+    c(0,3).to_sparse_csc().ccol_indices()  c(0,3).to_sparse_csc().row_indices()
+    m.nested.nested_tensor([c(0),c(2)]).to_padded_tensor(0.)
 """
 #: Modules, and what they are called with.
 _MODULES = """

@@ -162,10 +162,16 @@ CALLS = {
     "log_softmax": "f(x, -2)",
     "softmin": "f(x, -2)",
     "take_along_dim": "f(x, n, -1)",
+    "stft": "f(x, 2, return_complex=True)",
+    "istft": "f(x * 1j, 4)",
     "tensordot": "f(x, matrix, 1)",
     "tensor_split": "f(x, 2, -1)",
     "unbind": "f(x, -2)",
     "unbind_copy": "f(x, -2)",
+    "sparse_mask": "f(x, mask.to_sparse()).to_dense()",
+    "to_sparse": "f(x).to_dense()",
+    "to_sparse_coo": "f(x).to_dense()",
+    "view_as_complex": "ac.view_as_real(f(x[..., :2] * 1))",
     "where": "f(mask, x, y) if f is ac.where else f(x, mask, y)",
 }
 
@@ -234,6 +240,10 @@ NUMPY = {
     "squeeze": ("f(x[:, :1])", "np.squeeze(a[:, :1])"),
     "squeeze_copy": ("f(x[:, :1])", "np.squeeze(a[:, :1])"),
     "squeeze_": ("f(x[:, :1])", "np.squeeze(a[:, :1])"),
+    "segment_reduce": (
+        "f(x, 'sum', lengths=ac.tensor([0, x.shape[0]]))",
+        "np.stack([0 * a[0], a.sum(0)])",
+    ),
     "stack": ("f([x, y], 4)", "np.stack([a, b], 4)"),
     "sum_to_size": ("f(x, x.shape[3:])", "a.sum((0, 1, 2))"),
     "swapaxes": ("f(x, 0, -1)", "a.swapaxes(0, -1)"),
@@ -296,6 +306,7 @@ NUMPY = {
     "item": ("ac.tensor(f(x[(slice(1),) * x.ndim]), dtype=ac.float64)", "a.flat[0]"),
     "dim": ("ac.tensor(f(x))", "d"),
     "ndimension": ("ac.tensor(f(x))", "d"),
+    "dense_dim": ("ac.tensor(f(x))", "d"),
     "size": ("ac.tensor(f(x))", "np.array(s)"),
     "stride": ("ac.tensor(f(x.contiguous()))", "np.array(np.empty(s).strides) // 8"),
     "to_dlpack": ("ac.from_dlpack(x)", "a"),
@@ -331,12 +342,13 @@ FEW_ALONE = words(
     "addr addr_ affine_grid avg_pool1d avg_pool2d avg_pool3d baddbmm baddbmm_ "
     "batch_norm batch_norm_relu bincount block_diag bmm chain_matmul combinations "
     "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d corrcoef "
-    "cosine_embedding_loss cov ctc_loss diag dot dropout1d dropout3d embedding_bag "
-    "fold fractional_max_pool2d fractional_max_pool3d ger grid_sample grouped_mm "
-    "interpolate linear_cross_entropy lp_pool1d lp_pool2d lp_pool3d max_pool1d "
-    "max_pool2d max_pool3d max_unpool1d max_unpool2d max_unpool3d mm multi_dot "
-    "multi_head_attention_forward multi_margin_loss multilabel_margin_loss "
-    "multinomial mv outer pdist rotary_embedding t t_ t_copy trace unfold upsample "
+    "cosine_embedding_loss cov ctc_loss diag dot dropout1d dropout3d dsmm "
+    "embedding_bag fold fractional_max_pool2d fractional_max_pool3d ger grid_sample "
+    "grouped_mm interpolate istft linear_cross_entropy lp_pool1d lp_pool2d lp_pool3d "
+    "max_pool1d max_pool2d max_pool3d max_unpool1d max_unpool2d max_unpool3d mm "
+    "multi_dot multi_head_attention_forward multi_margin_loss multilabel_margin_loss "
+    "multinomial mv outer pdist rotary_embedding smm spmm stft t t_ t_copy "
+    "to_sparse_csc to_sparse_csr trace unfold upsample "
     "upsample_bilinear upsample_nearest vander vdot "
 )
 
@@ -361,6 +373,12 @@ NO_OPERANDS = words(
     "set_float32_matmul_precision set_num_interop_threads set_num_threads "
     "set_deterministic_debug_mode set_printoptions set_rng_state tril_indices "
     "triu_indices use_deterministic_algorithms view_as_real "
+    # A model is given, or the parts of a sparse tensor.
+    "quantize sparse_compressed_tensor sparse_coo_tensor sparse_csc_tensor "
+    "sparse_csr_tensor "
+    # They refuse all tensors that are neither sparse nor nested.
+    "ccol_indices coalesce col_indices crow_indices indices is_coalesced "
+    "row_indices to_padded_tensor values "
 )
 
 

@@ -29,11 +29,14 @@ VALUES = {
     "p": (1, 0),
     "l": [2],
     "t": ac.float64,
+    "c": [0, 1, 2],  # the rows of a sparse matrix, its columns, and its elements
+    "j": [0, 1],
+    "v": [1.0, 2.0],
     **{str(n): n for n in (0, 1, 2, 9)},
 }
 #: Arguments, of which a function gets the first that it takes.
 ARGUMENTS = """m|2|s|k|b|a|2 1|s 1|0 2|0 2 2|m 0|m 1|m m|m s|m s 1|1 0 2|n n 2|m 2|0 2 s
-2 2|k m|s k||m 1 2|1 1 1|2 9 l|s p""".replace("\n", "|").split("|")
+2 2|k m|s k||m 1 2|1 1 1|2 9 l|s p|c j v""".replace("\n", "|").split("|")
 #: Names of parameters that are something else.
 OTHER = {"check_grad_dtypes", "dtypes"}
 MODULES = {
@@ -67,9 +70,14 @@ TAKE = [
 NO_CHOICE = {"nn.functional.grouped_mm", "Tensor.cumprod_", "Tensor.cumsum_"}
 
 
+#: What must be given by its name, too.
+NEEDED = {"sparse_compressed_tensor": {"layout": ac.sparse_csr}}
+
+
 def outcome(function, arguments, settings):
     """Return dtypes and sums of what comes out, or the type of the error."""
     ac.manual_seed(0)
+    settings = {**NEEDED.get(getattr(function, "__name__", ""), {}), **settings}
     try:
         found = function(*arguments, **settings)
     except Exception as error:
@@ -87,6 +95,8 @@ def outcome(function, arguments, settings):
 def described(one):
     if not isinstance(one, ac.Tensor):
         return getattr(one, "dtype", type(one))
+    if one.layout is not ac.strided:
+        one = one.to_dense()
     return one.dtype, one.shape, one.detach().double().nan_to_num(3).sum().item()
 
 

@@ -222,7 +222,7 @@ NOT_COMPUTING = {
         "from_dlpack",
         "get_default_device",
     ),
-    *("get_default_dtype", "get_device", "get_float32_matmul_precision", "to_dense"),
+    *("get_default_dtype", "get_device", "get_float32_matmul_precision"),
     "storage",
     "untyped_storage",
     *("get_num_interop_threads", "get_num_threads", "get_rng_state", "initial_seed"),

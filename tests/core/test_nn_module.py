@@ -343,7 +343,7 @@ def made(kind):
         attempt(kind, args)
         for args in [
             *[(), (2,), (2, 2), (2, 2, 1), ([2],), (2, 2, 2, 1, 1), (4, 9, [2])],
-            *[(layer,), (layer, 1)],
+            *[(layer,), (layer, 1), (32, 32)],  # the last for groups of 32
         ]
     )
     return next(module for module in found if module is not None)

@@ -146,9 +146,9 @@ def test_every_module_has_a_place():
         place = importlib.import_module(f"autocalc.nn.modules.{name}")
         found |= set(getattr(place, "__all__", ()))
     classes = {n for n in nn.__all__ if isinstance(getattr(nn, n), type)}
-    assert {n for n in classes - found if issubclass(getattr(nn, n), nn.Module)} == {
-        "DataParallel"
-    }
+    missing = {n for n in classes - found if issubclass(getattr(nn, n), nn.Module)}
+    # PyTorch has the first elsewhere, and the others not at all.
+    assert missing == {"DataParallel", "QuantizedEmbedding", "QuantizedLinear"}
 
 
 def test_bases_are_those_of_the_classes():
