@@ -23,6 +23,7 @@ _TEXT = """
     ac.add(x,0.1)  ac.sub(x,1/3)  0.1-x  x*0.1  x/3  0.1/x  x**0.3  0.3**x  x*1e5
     ac.div(x,y,rounding_mode="floor")  ac.div(x,0.3,rounding_mode="trunc")
     ac.fmod(x,y)  ac.fmod(x,0.3)  ac.remainder(x,y)  ac.remainder(x,0.3)  x//0.3
+    ac.sgn(x)
     ac.xlogy(x,p)  ac.xlogy(x,0.3)  ac.xlogy(0.3,p)  ac.float_power(p,0.1)
     ac.atan2(x,y)  ac.hypot(x,y)  ac.copysign(x,-0.1)  ac.ldexp(x,TWO[:,None]+9)
     ac.clamp(x,-0.1,0.1)  ac.maximum(x,y)  ac.where(x>0,x,0.1)
@@ -124,6 +125,13 @@ WITHOUT = {
     """,
     "its factors have no gradient": "ldl_factor ldl_factor_ex",
     "an old name of `interpolate`": "upsample upsample_bilinear upsample_nearest",
+    "the result is complex64, see test_half_rounding": "cdouble cfloat eig eigvals",
+    "it refuses halves, see test_half_rounding": "istft stft",
+    "it makes or reads a sparse or nested tensor, see test_half_rounding": """
+        ccol_indices coalesce col_indices crow_indices dense_dim indices is_coalesced
+        row_indices smm sparse_dim sparse_mask to_padded_tensor to_sparse to_sparse_coo
+        to_sparse_csc to_sparse_csr values
+    """,
 }
 
 #: In-place methods without a function of the same name, and what is tried elsewhere.

@@ -20,7 +20,7 @@ from tests.operator_table import OPERATORS
 
 import autocalc as ac
 from autocalc import linalg, special
-from autocalc.errors import AutocalcError
+from autocalc.errors import AutocalcError, DTypeError
 from autocalc.nn import functional as F
 
 pytestmark = pytest.mark.core
@@ -108,12 +108,15 @@ OF_INTEGERS = {"bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift"}
 OF_INTEGERS |= {"bitwise_right_shift", "bitwise_not", "gcd", "lcm", "next_float_bits"}
 OF_INTEGERS |= {"row_order"}
 OF_INTEGERS |= {"ldl", "ldl_solve"}  # their factors have no gradient
+#: Kernels of float32 alone: layers convert halves for them, or refuse them (see below).
+OF_FLOAT32 = {"quantize_groups", "dequantize_groups", "quantized_linear"}
+OF_FLOAT32 |= {"complex", "eig", "fft", "irfft", "rfft"}
 KERNELS = {name for name, function in OPERATORS.items() if function.op.spec}
 #: Statistics among their results have no gradient.
 LED = {"batch_norm": 1, "batch_norm_activation": 1}
 
 
-@pytest.mark.parametrize("name", sorted(KERNELS - OF_INTEGERS))
+@pytest.mark.parametrize("name", sorted(KERNELS - OF_INTEGERS - OF_FLOAT32))
 def test_operators_of_kernels(name, half):
     operator = OPERATORS[name]
     ran = 0
@@ -312,6 +315,84 @@ def test_second_derivatives_are_recorded(half):
 
     close = 4 * ac.finfo(half).eps
     np.testing.assert_allclose(slope(half), slope(ac.float64), rtol=close)
+
+
+def slope_of(function, x):
+    """Return the gradient of a sum of absolute values, and the results."""
+    x = x.detach().clone().requires_grad_()
+    y = function(x)
+    (g,) = ac.autograd.grad(y.abs().sum(), x)
+    return g, y
+
+
+#: Functions with complex results, which have no half precision.
+COMPLEX = {
+    "eigvals": linalg.eigvals,
+    "eig": lambda x: linalg.eig(x).eigenvalues,
+    "eigenvectors": lambda x: linalg.eig(x).eigenvectors,
+    "cfloat": lambda x: x.cfloat() * 1j,
+    "cdouble": lambda x: x.cdouble() * 1j,
+}
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_complex_results_are_of_float32(name, half):
+    """And the gradient is that of float32, rounded once."""
+    x = ac.tensor([[0.1, 300.0], [-7.0, 3.3]]).to(half)
+    found, y = slope_of(COMPLEX[name], x)
+    expected, z = slope_of(COMPLEX[name], x.float())
+    assert y.dtype is (ac.complex128 if name == "cdouble" else ac.complex64)
+    np.testing.assert_array_equal(y.detach().numpy(), z.detach().numpy())
+    assert found.dtype is half
+    assert_same(found, expected.to(half), name)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        ac.fft.fft,
+        ac.fft.rfft,
+        ac.fft.irfft,
+        lambda x: ac.stft(x, 4, return_complex=True),
+        lambda x: ac.istft(x, 4),
+        lambda x: ac.complex(x, x),
+    ],
+)
+def test_what_refuses_halves(function, half):
+    with pytest.raises(DTypeError, match=half.name):
+        function(ac.ones(8).to(half))
+
+
+@pytest.mark.parametrize("activations", ["int8", "float32"])
+@pytest.mark.parametrize("weights", ["int8", "int4"])
+def test_quantized_layers_of_halves(weights, activations, half):
+    """They compute in float32, and round the result and the gradient once."""
+    dense = ac.nn.Linear(64, 3)
+    layer = ac.nn.QuantizedLinear.from_linear(dense, weights, activations=activations)
+    x = ac.randn(2, 64).to(half)
+    found, y = slope_of(layer, x)
+    expected, z = slope_of(layer, x.float())
+    assert (y.dtype, found.dtype) == (half, half)
+    assert_same([y, found], [z.to(half), expected.to(half)], weights)
+
+
+SPARSE = {
+    "to_sparse": lambda x, y: x.to_sparse().to_dense(),
+    "to_sparse_coo": lambda x, y: x.to_sparse_coo().coalesce().values(),
+    "to_sparse_csr": lambda x, y: x.to_sparse_csr().values(),
+    "to_sparse_csc": lambda x, y: x.to_sparse_csc().values(),
+    "smm": lambda x, y: x.to_sparse().smm(y).to_dense(),
+    "sparse_mask": lambda x, y: y.sparse_mask(x.detach().to_sparse()).to_dense(),
+    "nested": lambda x, y: ac.nested.as_nested_tensor([x, y]).to_padded_tensor(0.1),
+}
+
+
+@pytest.mark.parametrize("name", SPARSE)
+def test_sparse_and_nested_tensors(name, half):
+    for scale in (1, 40, 1e-3):
+        x = ac.tensor([[0.0, 3.3], [0.1, -7.0]]) * scale
+        y = ac.tensor([[1 / 3, 1.0], [0.0, 2.0]]) * scale
+        check(SPARSE[name], half, [x.to(half), y.to(half)], {}, name)
 
 
 @pytest.mark.parametrize("name", DIRECT)
