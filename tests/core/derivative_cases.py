@@ -535,3 +535,8 @@ WITHOUT = set(_WITHOUT.split())
 ELSEWHERE = {"cdouble", "cfloat", "eig", "eigvals", "istft", "sgn", "stft"}
 ELSEWHERE |= {"upsample", "upsample_bilinear", "upsample_nearest"}
 ELSEWHERE |= {"multi_head_attention_forward"}
+#: Of sparse and nested tensors, tried by tests/sparse.
+ELSEWHERE |= {"ccol_indices", "coalesce", "col_indices", "crow_indices", "dense_dim"}
+ELSEWHERE |= {"indices", "is_coalesced", "row_indices", "smm", "sparse_dim"}
+ELSEWHERE |= {"sparse_mask", "to_padded_tensor", "to_sparse", "to_sparse_coo"}
+ELSEWHERE |= {"to_sparse_csc", "to_sparse_csr", "values"}

@@ -150,6 +150,15 @@ ELSEWHERE = {
     **dict.fromkeys(("eig", "eigvals"), "see test_complex"),
     **dict.fromkeys(("istft", "stft"), "see test_fourier"),
     **dict.fromkeys(
+        (
+            *("ccol_indices", "coalesce", "col_indices", "crow_indices", "dense_dim"),
+            *("indices", "is_coalesced", "row_indices", "smm", "sparse_dim"),
+            *("sparse_mask", "to_padded_tensor", "to_sparse", "to_sparse_coo"),
+            *("to_sparse_csc", "to_sparse_csr"),
+        ),
+        "is of sparse or nested tensors, see tests/sparse",
+    ),
+    **dict.fromkeys(
         ("ldl_factor", "ldl_factor_ex", "ldl_solve"), "see test_linalg_ldl"
     ),
     **dict.fromkeys(

@@ -174,3 +174,12 @@ def test_what_is_refused():
         ac.nn.Embedding(3, 2, scale_grad_by_freq=True, sparse=True)
     with pytest.raises(ArgumentError, match="scale_grad_by_freq not supported with sp"):
         ac.nn.EmbeddingBag(3, 2, scale_grad_by_freq=True, sparse=True)
+
+
+def test_smm_is_the_product_and_has_its_gradients():
+    a = ac.tensor([[0.0, 2.0], [3.0, 0.0]], dtype=ac.float64)
+    b = ac.tensor([[1.0, -1.0], [0.5, 4.0]], dtype=ac.float64, requires_grad=True)
+    found = a.to_sparse_coo().smm(b)
+    assert ac.equal(found.to_dense(), a @ b)
+    found.to_dense().pow(2).sum().backward()
+    assert ac.equal(b.grad, a.t() @ (2 * (a @ b.detach())))
