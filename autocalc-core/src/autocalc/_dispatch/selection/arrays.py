@@ -162,7 +162,7 @@ class Arrays(ComplexParts):
         """Return whether `a` is a view of another array: others may see its memory."""
         if a.__class__ is DeviceArray and a.base is None:
             return a.raw.__class__ in (Batched, Dual) and a.raw.is_view
-        return isinstance(a.base, ARRAYS)
+        return isinstance(getattr(a, "base", None), ARRAYS)  # sparse ones have none
 
     @staticmethod
     def may_overlap(a: Array, b: Array) -> bool:
