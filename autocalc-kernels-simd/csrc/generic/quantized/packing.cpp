@@ -23,7 +23,7 @@ void quantize_range(const float* x, uint8_t* out, const Groups& to, int64_t begi
         uint8_t* at = out + g * to.group_bytes;
         uint16_t stored;
         const float scale = stored_scale(exact_scale<bits>(from, group), stored);
-        store_bits(at, stored);
+        memcpy(at, &stored, sizeof stored);
         at += scale_bytes;
         for (int64_t j = 0; j < to.chunks; ++j) {
             int8_t codes[chunk];

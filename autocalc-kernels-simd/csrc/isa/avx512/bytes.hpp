@@ -35,7 +35,8 @@ AC_INLINE f32 dot_bytes(Bytes a, Bytes b) {
 
 // A float16 in all lanes.
 AC_INLINE f32 spread_float16(const uint8_t* p) {
-    const auto bits = static_cast<int16_t>(load_bits<uint16_t>(p));
+    int16_t bits;
+    memcpy(&bits, p, sizeof bits);  // at any address
     return {_mm512_cvtph_ps(_mm256_set1_epi16(bits))};
 }
 

@@ -38,7 +38,9 @@ AC_INLINE f32 dot_bytes(Bytes a, Bytes b) {
 
 // A float16 in all lanes.
 AC_INLINE f32 spread_float16(const uint8_t* p) {
-    return from_float16(set1<int32_t>(load_bits<uint16_t>(p)));
+    uint16_t bits;
+    memcpy(&bits, p, sizeof bits);  // at any address
+    return from_float16(set1<int32_t>(bits));
 }
 
 }  // namespace
