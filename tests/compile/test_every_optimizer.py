@@ -342,3 +342,22 @@ def test_halves_that_are_updated_in_float32(name: str, words: dict[str, Any]) ->
     found = training(compiled=True)
     assert found == training(compiled=False)
     assert len(set(found)) == len(found)
+
+
+def test_a_sparse_gradient_of_another_model_is_no_hindrance() -> None:
+    words = nn.Embedding(5, 2, sparse=True)
+    words(ac.tensor([1])).sum().backward()
+    w = ac.tensor([2.0], requires_grad=True)
+
+    @ac.compile
+    def step(x: ac.Tensor) -> ac.Tensor:
+        w.grad = None
+        loss = (w * x).sum()
+        loss.backward()
+        return loss
+
+    for n in range(5):
+        assert step(ac.tensor([float(n)])).item() == 2 * n
+        assert w.grad is not None and w.grad.tolist() == [n]
+    assert len(step.programs) == 1
+    assert words.weight.grad is not None and words.weight.grad.is_sparse

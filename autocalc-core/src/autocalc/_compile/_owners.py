@@ -24,6 +24,7 @@ from autocalc._compile._signature import Signature
 from autocalc._compile._watch import FunctionWatch
 from autocalc._graph._frozen import frozen_objects
 from autocalc._graph._node import Leaf, leaves
+from autocalc._ops._operator.kinds import is_of_kind
 from autocalc._ops._operator.view_tracker import base_of
 from autocalc._program._memory import Memory, Slot
 from autocalc._program._views import View, owner_of
@@ -177,7 +178,7 @@ def gradients_in(memory: Memory, reach: Iterable[Any]) -> list[tuple[Leaf, View]
     known = {id(slot.array) for slot in memory.slots if slot.array is not None}
 
     def found() -> list[Leaf]:
-        having = (leaf for leaf in leaves() if leaf.grad is not None)
+        having = (x for x in leaves() if x.grad is not None and not is_of_kind(x.grad))
         return [x for x in having if id(owner_of(x.grad._array)) in known]
 
     there = found()
