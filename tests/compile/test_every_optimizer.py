@@ -358,6 +358,8 @@ def test_a_sparse_gradient_of_another_model_is_no_hindrance() -> None:
 
     for n in range(5):
         assert step(ac.tensor([float(n)])).item() == 2 * n
-        assert w.grad is not None and w.grad.tolist() == [n]
+        assert w.grad is not None
+        assert w.grad.tolist() == [n]
     assert len(step.programs) == 1
-    assert words.weight.grad is not None and words.weight.grad.is_sparse
+    assert words.weight.grad is not None
+    assert words.weight.grad.is_sparse
