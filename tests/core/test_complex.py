@@ -241,6 +241,20 @@ def test_eigenvalues_are_those_of_numpy():
     assert ac.equal(ac.linalg.eigvals(ac.tensor(a)), values)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "close"), [("complex64", 2e-6), ("complex128", 1e-12)]
+)
+def test_the_exponential_of_a_matrix(dtype, close):
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=(3, 4, 4)) + 1j * rng.normal(size=(3, 4, 4))
+    values, vectors = np.linalg.eig(a)
+    expected = vectors * np.exp(values)[:, None, :] @ np.linalg.inv(vectors)
+    found = ac.linalg.matrix_exp(ac.tensor(a).to(getattr(ac, dtype)))
+    assert found.dtype is getattr(ac, dtype)
+    size = np.abs(expected).max()
+    np.testing.assert_allclose(found.numpy(), expected, rtol=0, atol=close * size)
+
+
 def test_the_gradient_is_pytorch_s_convention():
     z = ac.tensor([1 + 2j], requires_grad=True)
     (z.abs() ** 2).sum().backward()

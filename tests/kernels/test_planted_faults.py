@@ -12,6 +12,7 @@ import sys
 
 import pytest
 from tests.kernel_table import load
+from tests.kernels import planted_complex
 from tests.kernels.guarded_checks import run_check
 from tests.kernels.planted import FAULTS
 
@@ -40,6 +41,9 @@ def run(fault, function):
 
 def test_there_are_enough():
     assert len(FAULTS) >= 50
+    assert {fault.plant.__module__ for fault in FAULTS.values()} >= {
+        planted_complex.__name__
+    }
     assert len({fault.check for fault in FAULTS.values()}) >= 14
 
 
