@@ -216,7 +216,9 @@ class Batched:
         if value.__class__ is Batched:
             n, missing = len(self.levels), self.data[place].ndim - value.data.ndim
             # The value is broadcast within each example.
-            value = value.data[(*place[:n], *[None] * max(missing, 0), ...)]
+            new = (None,) * max(missing, 0)
+            within = (*place[:n], *new, ...)
+            value = value.data[within]
         self.data[place] = value
 
     def reshape(self, *shape: Any) -> Batched:
