@@ -242,7 +242,7 @@ class QuantizedEmbedding(_Quantized):
         return table.train(embedding.training)
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the rows that `input` selects, of shape (*, embedding_dim)."""
+        """Return the rows that `input` selects, of shape ``(*, embedding_dim)``."""
         rows = indexing.index_select(self.weight, 0, view.reshape(input, (-1,)))
         numbers = quantized.dequantize_op(rows, self.bits, self.group)
         return view.reshape(numbers, (*input.shape, self.embedding_dim))
