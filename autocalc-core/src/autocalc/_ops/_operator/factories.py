@@ -505,8 +505,9 @@ def _of_one_input(
             return make(out, None)
         result: Any = make(out, None)
         saved, versions = saver((edge,), (result, x))
+        is_real = a.dtype.kind != "c" and out.dtype.kind != "c"
         result._edge = Node(
-            op_for(op, out, a),
+            op if is_real else op.over_complex,
             (edge,),
             saved,
             versions,
