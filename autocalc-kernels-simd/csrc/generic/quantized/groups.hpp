@@ -20,12 +20,12 @@ constexpr int64_t chunk_bytes = chunk * bits / 8;
 
 // The sizes of packed rows.
 struct Groups {
-    int64_t rows, count, chunks;  // groups of a row, chunks of a group
+    int64_t rows = 1;
+    int64_t count, chunks;  // groups of a row, chunks of a group
     int64_t group_bytes, row_bytes;
 
     Groups(const ac_array& blocks, int64_t bits, int64_t group)
-        : rows(1),
-          count(blocks.shape[blocks.ndim - 2]),
+        : count(blocks.shape[blocks.ndim - 2]),
           chunks(group / chunk),
           group_bytes(scale_bytes + group * bits / 8),
           row_bytes(count * group_bytes) {
