@@ -209,6 +209,7 @@ def test_upsampling():
 
 
 @pytest.mark.filterwarnings("ignore:.*unit-size grids:UserWarning")
+@pytest.mark.filterwarnings("ignore:affine_grid.* holds 1 with align_corners")
 @pytest.mark.parametrize("size", [(2, 3, 4, 5), (2, 1, 1, 3), (2, 2, 3, 1, 4)])
 @pytest.mark.parametrize("corners", [False, True])
 def test_affine_grids(size, corners):

@@ -63,7 +63,7 @@ class Sparse:
         """
         from autocalc.sparse._conversion import relaid
 
-        if blocksize is not None or dense_dim:
+        if blocksize is not None or dense_dim not in (None, 0):
             raise ArgumentError(
                 "to_sparse: `blocksize` and `dense_dim` are not supported; leave them "
                 "out."
