@@ -43,3 +43,13 @@ def test_a_replay_draws_new_numbers_for_each_example():
     found = [compiled(ac.zeros(4, 3)) for _ in range(5)]
     values = {round(value, 6) for y in found for value in y.flatten().tolist()}
     assert len(values) == 5 * 4 * 3
+
+
+CIRCLE = [ac.ones(2)]
+CIRCLE.append(CIRCLE)
+
+
+def test_a_list_that_contains_itself_is_read():
+    step = ac.compile(lambda x: x * CIRCLE[0] + len(CIRCLE))
+    for _ in range(3):
+        assert ac.equal(step(ac.ones(2)), ac.full((2,), 3.0))

@@ -79,13 +79,16 @@ def reached(watch: FunctionWatch, call: Signature, asked: Iterable[Asked]) -> li
     return list(unique.values())
 
 
-def _add(value: Any, found: list[Any]) -> None:
-    """Add a value if it is a tensor, or the tensors inside tuples and lists."""
+def _add(value: Any, found: list[Any], inside: tuple[Any, ...] = ()) -> None:
+    """Add a value if it is a tensor, or the tensors inside tuples and lists.
+
+    `inside` are the lists around it: a list may contain itself.
+    """
     if isinstance(value, Tensor):
         found.append(value)
-    elif isinstance(value, (tuple, list)):
+    elif isinstance(value, (tuple, list)) and all(value is not x for x in inside):
         for one in value:
-            _add(one, found)
+            _add(one, found, (*inside, value))
 
 
 def find_owners(recorder: StepRecorder, used: set[int], found: list[Any]) -> Owners:
