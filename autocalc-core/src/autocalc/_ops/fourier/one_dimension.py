@@ -58,10 +58,7 @@ def fft(
     >>> ac.fft.fft(ac.tensor([1.0, 0.0, 0.0, 0.0]))
     tensor([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])
     """
-    x = check_tensor("fft", input)
-    axis = along("fft", x, dim)
-    size = None if n is None else (count_of("fft", n, 1),)
-    return complex_to_complex("fft", x, size, (axis,), norm, True)
+    return complex_to_complex("fft", *_signal("fft", input, n, dim), norm, True)
 
 
 @declared
@@ -105,10 +102,7 @@ def ifft(
     >>> ac.fft.ifft(ac.tensor([4.0, 0.0, 0.0, 0.0]))
     tensor([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])
     """
-    x = check_tensor("ifft", input)
-    axis = along("ifft", x, dim)
-    size = None if n is None else (count_of("ifft", n, 1),)
-    return complex_to_complex("ifft", x, size, (axis,), norm, False)
+    return complex_to_complex("ifft", *_signal("ifft", input, n, dim), norm, False)
 
 
 @declared
@@ -152,10 +146,7 @@ def rfft(
     >>> ac.fft.rfft(ac.ones(4))
     tensor([4.+0.j, 0.+0.j, 0.+0.j])
     """
-    x = check_tensor("rfft", input)
-    axis = along("rfft", x, dim)
-    size = None if n is None else (count_of("rfft", n, 1),)
-    return real_to_half("rfft", x, size, (axis,), norm, True)
+    return real_to_half("rfft", *_signal("rfft", input, n, dim), norm, True)
 
 
 @declared
@@ -199,10 +190,7 @@ def irfft(
     >>> ac.fft.irfft(ac.tensor([4.0, 0.0, 0.0]))
     tensor([1., 1., 1., 1.])
     """
-    x = check_tensor("irfft", input)
-    axis = along("irfft", x, dim)
-    size = None if n is None else (count_of("irfft", n, 1),)
-    return half_to_real("irfft", x, size, (axis,), norm, False)
+    return half_to_real("irfft", *_signal("irfft", input, n, dim), norm, False)
 
 
 @declared
@@ -246,10 +234,7 @@ def hfft(
     >>> ac.fft.hfft(ac.tensor([1.0, 0.0, 0.0]))
     tensor([1., 1., 1., 1.])
     """
-    x = check_tensor("hfft", input)
-    axis = along("hfft", x, dim)
-    size = None if n is None else (count_of("hfft", n, 1),)
-    return half_to_real("hfft", x, size, (axis,), norm, True)
+    return half_to_real("hfft", *_signal("hfft", input, n, dim), norm, True)
 
 
 @declared
@@ -293,7 +278,13 @@ def ihfft(
     >>> ac.fft.ihfft(ac.ones(4))
     tensor([1.-0.j, 0.-0.j, 0.-0.j])
     """
-    x = check_tensor("ihfft", input)
-    axis = along("ihfft", x, dim)
-    size = None if n is None else (count_of("ihfft", n, 1),)
-    return real_to_half("ihfft", x, size, (axis,), norm, False)
+    return real_to_half("ihfft", *_signal("ihfft", input, n, dim), norm, False)
+
+
+def _signal(
+    where: str, input: Tensor, n: int | None, dim: int
+) -> tuple[Tensor, tuple[int] | None, tuple[int]]:
+    """Return a tensor, its number of points, and its dimension, as sequences."""
+    x = check_tensor(where, input)
+    axis = along(where, x, dim)
+    return x, None if n is None else (count_of(where, n, 1),), (axis,)
