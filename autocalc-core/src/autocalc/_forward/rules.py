@@ -73,7 +73,7 @@ ways.rule_of, ways.saved = rule_of, saved
 
 # ---- elementwise ---------------------------------------------------------------------
 
-#: What stands for the history of an input whose tangent is wanted.
+#: In place of the history of an input whose tangent is wanted.
 _WANTED = Leaf(())
 
 

@@ -44,7 +44,7 @@ irfft_op = nary("irfft")
 
 @irfft_op.vjp
 def _irfft_rule(k: Any, n: Any, g: Any) -> Any:
-    """Return rfft(g), twice where an element stands for itself and its conjugate."""
+    """Return rfft(g), doubled where an element is also that of its conjugate."""
     axis, size, scale = n.attributes
     found = k.rfft(g, axis, scale)
     half, dtype = n.shapes[0][axis], k.dtype(found)

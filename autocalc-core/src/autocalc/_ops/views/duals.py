@@ -32,7 +32,7 @@ def _recorded(array: Any, op: Op, inputs: tuple[Any, ...], level: DualLevel) -> 
 def paired(
     primal: Tensor, tangent: Tensor | None, level: DualLevel, *, adjoint: bool = False
 ) -> Tensor:
-    """Return a dual tensor; None stands for a part of zeros."""
+    """Return a dual tensor; a part that is None is zero."""
     other = None if tangent is None else tangent._array
     array = parts.pair(level, primal._array, other, adjoint=adjoint)
     return _recorded(array, _PAIR, (primal, tangent), level)
